@@ -22,6 +22,7 @@ NAMES = (
     "raters",
     "judging",
     "sessions",
+    "lookahead",
     "roles",
     "prefixes",
     "local_judge",

@@ -12,21 +12,20 @@ import orjson
 _SYSTEM = {"role": "system", "content": "You are a guide who shows visitors the old harbour. " * 10}
 
 
+async def ask(client: aiohttp.ClientSession, url: str, messages: list[dict[str, str]]) -> str:
+    """Return the reply to some messages."""
+    body = {"model": "stub-model", "messages": messages, "temperature": 1.0, "max_tokens": 1024}
+    headers = {"Content-Type": "application/json"}
+    async with client.post(f"{url}/chat/completions", data=orjson.dumps(body), headers=headers) as response:
+        answer: Any = orjson.loads(await response.read())
+    return str(answer["choices"][0]["message"]["content"])
+
+
 async def _session(client: aiohttp.ClientSession, url: str, turns: int) -> None:
     talk: list[dict[str, str]] = []
     for _ in range(turns):
         for role in ("user", "assistant"):
-            body = {
-                "model": "stub-model",
-                "messages": [_SYSTEM, *talk],
-                "temperature": 1.0,
-                "max_tokens": 1024,
-            }
-            data = orjson.dumps(body)
-            headers = {"Content-Type": "application/json"}
-            async with client.post(f"{url}/chat/completions", data=data, headers=headers) as response:
-                answer: Any = orjson.loads(await response.read())
-            talk.append({"role": role, "content": answer["choices"][0]["message"]["content"]})
+            talk.append({"role": role, "content": await ask(client, url, [_SYSTEM, *talk])})
 
 
 async def _main(url: str, sessions: int, turns: int, concurrency: int) -> None:

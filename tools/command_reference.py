@@ -63,6 +63,7 @@ ENDS = {
     "fit": "0, 1 (the fit is written all the same), 2 (too few ratings)",
     "satisfaction": "0, 1, 2, 3",
     "simulate": "0, 1, 2, 3 (of sessions), 130",
+    "lookahead": "0, 1, 2, 3 (of scenarios), 130",
     "success": "0, 1 (a record, goal or table), 2, 100",
     "arena": "0, 1, 2 (agents that cannot be compared), 3 (of meetings without a verdict)",
     "chat": "0, 1 (no session), 2, 130",

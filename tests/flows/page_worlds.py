@@ -375,6 +375,7 @@ WORLDS: dict[str, Callable[[], None]] = {
     "docs/servers.md": nothing,
     "docs/sessions.md": scenarios,
     "docs/success.md": success,
+    "docs/training.md": scenarios,
     "docs/trust.md": trust,
 }
 

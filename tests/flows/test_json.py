@@ -20,6 +20,7 @@ from sets import some_short
 
 ROOT = EXAMPLES.parent
 MODEL = "--model stub-model --base-url SERVER --max-concurrency 1"
+POOL = "--candidate m=stub-model@SERVER --candidate n=big@SERVER --role judge=stub-model@SERVER"
 RATED = "rated.jsonl --split-file split.json"
 ITEMS = "replay select rated.jsonl --rule random -n 4 --split-file split.json -o items.json"
 
@@ -60,6 +61,10 @@ STEPS = {
     "simulate": (
         f"simulate scenarios.jsonl --candidate m=stub-model@SERVER --turns 2 {MODEL} --json -o run",
         f"simulate scenarios.jsonl --candidate m=stub-model@SERVER --turns 2 {MODEL} --dry-run --json -o no",
+    ),
+    "lookahead": (
+        f"lookahead scenarios.jsonl {POOL} --segments 2 --segment-turns 1 {MODEL} --json -o run",
+        f"lookahead scenarios.jsonl {POOL} {MODEL} --dry-run --json -o no",
     ),
     "learn run": (
         "learn run --system bm25-message --json -o run",

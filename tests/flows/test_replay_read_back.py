@@ -218,9 +218,13 @@ def test_two_replies_to_a_state_are_a_training_pair(dialogauge, scored) -> None:
     sources = [json.loads(line) for line in Path("dpo.provenance.jsonl").read_text().splitlines()]
     assert {(s["source"], s["judge"], s["quality"]) for s in sources} == {("judge", "satisfaction/m", 0.75)}
     assert {s["rejected_from"] for s in sources} == {"replies of mine"}
-    for more in (("--kind", "kto"), ("--chosen-field", "better")):
-        refused = dialogauge("pairs", scored, "-o", "other.jsonl", *more)
-        assert (refused.code, "preference pairs of its own replies alone" in refused.err) == (2, True)
+    for more, why in (
+        (("--kind", "kto"), "gives no rows of the kind kto"),
+        (("--chosen-field", "better"), "gives pairs of its own replies alone"),
+        (("--recheck",), "needs a judge that scores one side alone"),
+    ):
+        refused = dialogauge("pairs", scored, "-o", "other.jsonl", *more, "--unchecked")
+        assert (refused.code, why in refused.err) == (2, True), refused.err
 
 
 def test_pairs_need_somebody_who_scored(dialogauge, run) -> None:

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.agents.beginnings import NO_CONTEXT, GivenContexts, beginning, contexts_of
-    from dialogauge.agents.candidate import ChatAgent, reply_of
+    from dialogauge.agents.beginnings import (
+        NO_CONTEXT,
+        GivenContexts,
+        beginning,
+        contexts_of,
+        session_record,
+    )
+    from dialogauge.agents.candidate import ChatAgent, SessionCandidate, reply_of
     from dialogauge.agents.environment import TableEnvironment, World, tau_bench_environment
+    from dialogauge.agents.kept import keep_scenarios, kept_scenarios
     from dialogauge.agents.loop import Ended, PlayedSession, play
     from dialogauge.agents.personas import (
         DerivedPersona,
@@ -20,6 +27,8 @@ if TYPE_CHECKING:
         derive_persona,
         persona_fault,
         read_scenarios,
+        scenario_entry,
+        scenario_of,
     )
     from dialogauge.agents.users import Person, RecordedUser, SimulatedUser
 

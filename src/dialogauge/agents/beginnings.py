@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from dialogauge.agents.personas import Scenario
 from dialogauge.core import Conversation, Message, UsageError, digest_text
@@ -92,3 +92,31 @@ def beginning(
         language=scenario.stated_language,
         metadata={PREFIX: len(opening)},
     )
+
+
+def session_record(
+    scenario: Scenario, ended: str, turns: int, simulator: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what the metadata of a session say of it, under `SESSION`.
+
+    Args:
+        scenario: Its user's persona made.
+        ended: How the session ended.
+        turns: New turns that it could have had at most.
+        simulator: Who played the user.
+    """
+    user = scenario.user
+    return {
+        "ended": ended,
+        "category": scenario.category,
+        "user": {
+            "kind": user.kind,
+            "persona": user.persona,
+            "goal": user.goal,
+            "facts": dict(user.facts),
+            "opening": user.opening,
+            "patience": user.patience,
+        },
+        "turns": turns,
+        "simulator": dict(simulator),
+    }

@@ -9,9 +9,20 @@ from typing import Any, Final
 
 from dialogauge.core import Conversation, FailureKind
 from dialogauge.core.patterns import lazy_pattern
-from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
+from dialogauge.core.protocols import Agent, AgentFailure, AgentReply, AgentTurn
 from dialogauge.llm import ChatClient, ChatFailure, ChatRequest
 from dialogauge.text import split_reasoning
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCandidate:
+    """Who replies in sessions."""
+
+    name: str
+    about: Mapping[str, Any]
+    """What it is; `digest` is of all that its replies are made by."""
+    agent: Agent
+
 
 _FENCED: Final = lazy_pattern(r"```[^\n]*\n(.*?)\n?```", re.DOTALL)
 

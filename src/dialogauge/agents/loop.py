@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dialogauge.core import Conversation, Message, Usage
+from dialogauge.core import Conversation, JudgeFailure, Message, Usage
 from dialogauge.core.protocols import Agent, AgentFailure, AgentTurn
 
 Ended = Literal["turns", "user", "candidate_failed", "simulator_failed"]
@@ -28,6 +28,27 @@ class PlayedSession:
     """Empty messages that were asked for once more."""
     truncated: int = 0
     """Replies of the candidate that the limit of tokens cut off."""
+
+    @property
+    def new(self) -> tuple[Message, ...]:
+        """The messages that were not there before."""
+        return self.conversation.messages[self.conversation.prefix :]
+
+    @property
+    def replies(self) -> tuple[str, ...]:
+        """What the candidate said."""
+        return tuple(m.text for m in self.new if m.role == "assistant")
+
+    @property
+    def fault(self) -> JudgeFailure | None:
+        """Why there is nothing to judge: one in which a side failed is a failure, however far it came."""
+        if self.failure is not None:
+            side = "candidate" if self.ended == "candidate_failed" else "simulator"
+            message = f"the {side} failed in turn {len(self.replies) + 1}: {self.failure.message}"
+            return JudgeFailure(self.failure.kind, message, self.failure.raw)
+        if not self.replies:
+            return JudgeFailure("no_reply", "the simulator ended the session before any reply")
+        return None
 
 
 _AGAIN = 1 << 31

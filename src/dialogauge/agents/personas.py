@@ -115,7 +115,7 @@ def read_scenarios(path: str) -> tuple[Scenario, ...]:
         raise FileFault(msg, place=Place(shown_path(path)), hint=_FORM)
     scenarios: dict[str, Scenario] = {}
     for place, entry in entries:
-        scenario = _scenario(entry, place)
+        scenario = scenario_of(entry, place)
         if scenario.id in scenarios:
             msg = f"the id {scenario.id!r} is there twice"
             raise RecordFault(msg, place=place, hint="every scenario has an id of its own")
@@ -168,8 +168,8 @@ def _lines(raw: str, name: str) -> Iterator[tuple[Place, Any]]:
             raise RecordFault(msg, place=Place(name, number), hint=_FORM) from error
 
 
-def _scenario(entry: object, place: Place) -> Scenario:
-    """Return the scenario of an entry."""
+def scenario_of(entry: object, place: Place) -> Scenario:
+    """Return the scenario of an entry; raises RecordFault for what is none."""
     from pydantic import ValidationError
 
     from dialogauge.agents.scenario_entry import ScenarioEntry
@@ -213,6 +213,17 @@ def _scenario(entry: object, place: Place) -> Scenario:
         read.mentions_user,
         read.language,
     )
+
+
+def scenario_entry(scenario: Scenario) -> dict[str, Any]:
+    """Write a scenario as `read_scenarios` reads it back; what is not stated has no key."""
+    entry = asdict(scenario)
+    entry["language"] = entry.pop("stated_language")
+    user = {key: value for key, value in entry.pop("user").items() if value not in (None, {})}
+    stated = {key: value for key, value in entry.items() if value is not None and value is not False}
+    if scenario.mentions_user is False:
+        stated["mentions_user"] = False
+    return {**stated, "user": user}
 
 
 def _why(error: ValidationError) -> str:

@@ -29,8 +29,11 @@ class BuiltJudge(Value):
     """Ids of conversations that its prompt shows solved, and that it may not judge."""
 
 
-def build_judge(options: JudgeOptions, *, dry: bool = False) -> BuiltJudge:
-    """Build the judge that the options name; a dry one asks nothing, and counts what it would ask."""
+def build_judge(options: JudgeOptions, *, dry: bool = False, clients: Clients | None = None) -> BuiltJudge:
+    """Build the judge that the options name; a dry one asks nothing, and counts what it would ask.
+
+    It asks through `clients` where some are there: what else a command asks is then on the same budget.
+    """
     if options.judge == "fitted":
         return BuiltJudge(_fitted(options))
     from dialogauge.rubrics import load_policies, load_rubric
@@ -50,7 +53,7 @@ def build_judge(options: JudgeOptions, *, dry: bool = False) -> BuiltJudge:
     source = None
     if options.source_file is not None:
         source = read_text(options.source_file, "source", hint="--source takes a UTF-8 text file")
-    clients = Clients(options, dry=dry)
+    clients = Clients(options, dry=dry) if clients is None else clients
     window = options.role.context_tokens
     if options.weights_file is not None:
         from dialogauge.rubrics import with_weights

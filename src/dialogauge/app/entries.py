@@ -12,12 +12,13 @@ from importlib import import_module
 from typing import Final, Literal
 
 from dialogauge.app.option_groups import Options
+from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.app.settings import (
     AgreementOptions,
     ArenaOptions,
     FitOptions,
     JudgeOptions,
-    PairOptions,
+    LookaheadOptions,
     RecheckOptions,
     SatisfactionOptions,
     SimulateOptions,
@@ -37,7 +38,10 @@ class ListedStudy(Value, kw_only=True):
     settings: type[Options] | str
     """The options, or `MODULE:NAME` of them; their docstring is the help of the command."""
     entry: object
-    """The module that holds it as `ENTRY`, or `MODULE:NAME`; or the entry itself (`app/command.py`)."""
+    """The module that holds it as `ENTRY`, or `MODULE:NAME`; or the entry itself (`app/command.py`).
+
+    Empty for a group without a command that does all of it.
+    """
     kind: str = ""
     """The kind of its runs, where that is not its name."""
     rows: Rows | None = None
@@ -63,7 +67,9 @@ class ListedStudy(Value, kw_only=True):
     @property
     def commands(self) -> tuple[ListedStudy, ...]:
         """The commands of a group; none of a study that is a command by its own name."""
-        return (*self.steps, replace(self, name="run", steps=())) if self.steps else ()
+        if not self.steps or not self.entry:
+            return self.steps
+        return (*self.steps, replace(self, name="run", steps=()))
 
 
 _TABLE: Final[dict[str, ListedStudy]] = {}
@@ -135,17 +141,19 @@ SHOWN: Final = Kinds(("judgements", "votes"))
 _APP: Final = "dialogauge.app"
 _REPLAY: Final = f"{_APP}.replay"
 _LEARN: Final = f"{_APP}.learn"
+_TUNE: Final = f"{_APP}.tune"
 for _study in (
     ListedStudy(name="judge", settings=JudgeOptions, entry=f"{_APP}.judge", rows="judgements"),
     ListedStudy(name="compare", settings=TwoRunsOptions, entry=f"{_APP}.compare"),
     ListedStudy(name="trust", settings=RecheckOptions, entry=f"{_APP}.trust"),
     ListedStudy(name="agreement", settings=AgreementOptions, entry=f"{_APP}.agreement", dry_run=False),
-    ListedStudy(name="pairs", settings=PairOptions, entry=f"{_APP}.pairs", json=False),
+    ListedStudy(name="pairs", settings=PairOptions, entry=f"{_APP}.pairs.command"),
     ListedStudy(name="fit", settings=FitOptions, entry=f"{_APP}.fit", dry_run=False),
     ListedStudy(
         name="satisfaction", settings=SatisfactionOptions, entry=f"{_APP}.satisfaction", rows="judgements"
     ),
     ListedStudy(name="simulate", settings=SimulateOptions, entry=f"{_APP}.simulate", rows="judgements"),
+    ListedStudy(name="lookahead", settings=LookaheadOptions, entry=f"{_APP}.lookahead", rows="judgements"),
     ListedStudy(name="success", settings=SuccessOptions, entry=f"{_APP}.success", rows="judgements"),
     ListedStudy(name="arena", settings=ArenaOptions, entry=f"{_APP}.arena", rows="votes"),
     ListedStudy(
@@ -182,6 +190,22 @@ for _study in (
                 dry_run=False,
             )
             for name in ("compare", "tasks", "systems")
+        ),
+    ),
+    ListedStudy(
+        name="tune",
+        help="Train a model on what was judged.\n\nsft learns dialogues, dpo pairs of replies, dspo pairs of "
+        "segments. The folder that comes out is a candidate: file:DIR.",
+        settings=Options,
+        entry="",
+        steps=tuple(
+            ListedStudy(
+                name=name,
+                settings=f"{_TUNE}.settings:{name.capitalize()}Options",
+                entry=f"{_TUNE}.run:{name.upper()}",
+                dry_run=False,
+            )
+            for name in ("sft", "dpo", "dspo")
         ),
     ),
 ):

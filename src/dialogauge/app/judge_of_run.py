@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from dialogauge.app.build import BuiltJudge, build_judge
+from dialogauge.app.clients import Clients
 from dialogauge.app.config import RoleSettings, expect_harmless, model_of
 from dialogauge.app.merging import FileConfig, load_config, references
-from dialogauge.app.option_groups import PlantingOptions
+from dialogauge.app.option_groups import JudgedAgainOptions
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import UsageError
 from dialogauge.core.settings import narrowed
@@ -44,37 +46,49 @@ def differences(manifest: Manifest, described: Mapping[str, Any]) -> tuple[str, 
     return tuple(out)
 
 
-async def judge_of_run(run: StoredRun, options: PlantingOptions, *, dry: bool = False) -> BuiltJudge:
-    """Build the judge that judged a run.
+async def judge_of_run(
+    run: StoredRun, options: JudgedAgainOptions, *, dry: bool = False, clients: Clients | None = None
+) -> BuiltJudge:
+    """Build the judge that judged a run, or that scored in a search.
 
     Args:
         run: Its manifest says what it was made of.
         options: Of a command; they may name the model once more.
         dry: Ask nothing, and count what would be asked.
+        clients: What else the command asks is on the same budget.
 
     Raises UsageError where it cannot be built, or is not the same any more.
     """
-    built = build_judge(_judge_options(run, options, load_config(options.config_file)), dry=dry)
-    if built.judge.digest == run.manifest.judge_digest:
+    manifest = run.manifest
+    manifest = replace(manifest, judge=manifest.facts.get("scored_by", manifest.judge))
+    judging = _judge_options(run, options, load_config(options.config_file))
+    built = build_judge(judging, dry=dry, clients=clients)
+    if built.judge.digest == manifest.judge_digest:
         return built
     await built.clients.close()
     msg = "the judge built from the run's settings is not the one that judged it"
-    differ = "; ".join(differences(run.manifest, built.judge.describe()))
+    differ = "; ".join(differences(manifest, built.judge.describe()))
     differ = differ or "its code, or a model behind a file or a function"
     hint = f"what differs: {differ}. Give what the run was judged with, or judge the log anew"
     raise UsageError(msg, hint=hint)
 
 
-def _judge_options(run: StoredRun, options: PlantingOptions, config: FileConfig) -> JudgeOptions:
+def _judge_options(run: StoredRun, options: JudgedAgainOptions, config: FileConfig) -> JudgeOptions:
     settings = run.manifest.settings
     role, reference = None, references(options).get("judge")
     if reference is not None:
         role = model_of(reference, "judge", config.roles)
-    elif settings["role"] is not None:
+    elif settings.get("role") is not None:
         role = _stored_role(settings["role"], config)
+    elif "scored_by" in run.manifest.facts:
+        if "judge" not in config.roles:
+            msg = f"{run.directory.path} does not say how to reach the model that scored its segments"
+            raise UsageError(msg, hint="give it once more: --role judge=MODEL@URL#KEYVAR")
+        role = config.roles["judge"]
     names = ["rubric", "judge", "mode", "language", "local_model", "source_file", "window"]
     names += ["policy_file", "calls", "fitted_model", "weights_file"]
-    stored = {name: settings[name] for name in names if name in settings}
+    stored = {"judge": "llm"} if "scored_by" in run.manifest.facts else {}
+    stored |= {name: settings[name] for name in names if name in settings}
     prices = options.prices_file or settings["prices_file"]
     return narrowed(JudgeOptions, options, inputs=(), role=role, prices_file=prices, **stored)
 

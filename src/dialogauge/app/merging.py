@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from dialogauge.app.environment import variable
 from dialogauge.app.option_groups import ModelOptions, Options, RubricJudgeOptions, UserJudgeOptions
+from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.app.settings import (
     ArenaOptions,
     DoctorOptions,
     JudgeOptions,
-    PairOptions,
     RecheckOptions,
     SatisfactionOptions,
 )
@@ -85,7 +85,10 @@ def merged(
     if "config_file" in known or kind.from_file:
         config = load_config(explicit.get("config_file"))
     stored = {}
-    if kind.from_file:
+    if kind.from_file and kind.table == "tune":
+        keys = {one.key: one for one in known.values() if one.key is not None}
+        stored = _values(Path(config.source or ""), "tune", config.tune, keys)
+    elif kind.from_file:
         stored = {name: config.judge[str(one.key)] for name, one in known.items() if one.key in config.judge}
     if config.source is not None:
         say(f"configuration: {config.source}")
@@ -113,6 +116,8 @@ class FileConfig(Value):
 
     judge: Mapping[str, Any] = field(default_factory=dict)
     """The table of settings, by key."""
+    tune: Mapping[str, Any] = field(default_factory=dict)
+    """The table of training, as it stands: each method has settings of its own."""
     thresholds: Mapping[str, Any] = field(default_factory=dict)
     """The table of the trust checks' thresholds."""
     roles: Mapping[str, RoleSettings] = field(default_factory=dict)
@@ -143,7 +148,7 @@ def load_config(path: str | None) -> FileConfig:
     if path is None and not source.is_file():
         return FileConfig()
     raw = read_toml(source, "configuration file")
-    _know(source, "", raw, ("judge", "trust", "roles"), "table")
+    _know(source, "", raw, ("judge", "tune", "trust", "roles"), "table")
     for name, table in raw.items():
         if not isinstance(table, dict):
             msg = f"{source}: {name}: a table is needed"
@@ -158,6 +163,7 @@ def load_config(path: str | None) -> FileConfig:
         roles = FoundRoles(roles, _HERE)
     return FileConfig(
         judge=_values(source, "judge", raw.get("judge", {}), keys),
+        tune=raw.get("tune", {}),
         thresholds=_values(source, "trust", raw.get("trust", {}), settings_of(TrustThresholds)),
         roles=roles,
         source=str(source),
@@ -314,9 +320,20 @@ def _(settings: UserJudgeOptions, config: FileConfig, explicit: Mapping[str, Any
 def _(settings: PairOptions, config: FileConfig, explicit: Mapping[str, Any]) -> PairOptions:
     del config, explicit
     named = references(settings)
-    if named and settings.chosen_field is not None:
+    if "repair" in named and settings.chosen_field is not None:
         msg = "the better reply is to come from a model and from a column"
         raise UsageError(msg, hint="give the model or --chosen-field, not both")
+    pairs = settings.kind in ("dpo", "segment")
+    needless = {
+        "--recheck": settings.recheck and not pairs,
+        "--min-margin": settings.min_margin is not None and not pairs,
+        "--role judge=": "judge" in named and not settings.recheck,
+        "--split-by": settings.splits and settings.kind == "active",
+    }
+    if option := next((name for name, in_vain in needless.items() if in_vain), None):
+        msg = f"{option} says nothing of what is asked for"
+        hint = "--recheck and --min-margin are for pairs (--kind dpo, segment), --role judge= for --recheck"
+        raise UsageError(msg, hint=f"{hint}, and --split-by for rows to train on")
     return settings
 
 

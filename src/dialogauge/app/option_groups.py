@@ -23,7 +23,9 @@ class Options(Value):
     """What all settings have in common."""
 
     from_file: ClassVar[bool] = False
-    """Whether the table `[judge]` of a configuration file holds for them."""
+    """Whether a table of a configuration file holds for them."""
+    table: ClassVar[Literal["judge", "tune"]] = "judge"
+    """Which one."""
     heading: ClassVar[str]
     """What the settings of a group stand under in `--help`; commands have none of their own."""
 
@@ -198,7 +200,11 @@ class PrivacyOptions(Options, heading="Personal data"):
         return Privacy(self.redact, self.hash_ids)
 
 
-class PlantingOptions(ModelOptions, LimitOptions, heading="Planted faults"):
+class JudgedAgainOptions(ModelOptions, LimitOptions, heading="Model"):
+    """The judge of a run, asked once more."""
+
+
+class PlantingOptions(JudgedAgainOptions, heading="Planted faults"):
     """Faults that are planted in the replies of a run, to see which of them its judge would not notice."""
 
     planted: int | None = setting(

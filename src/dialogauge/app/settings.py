@@ -162,12 +162,8 @@ class SatisfactionOptions(
     )
 
 
-class SimulateOptions(ModelOptions, RunOptions, AgentsOptions):
-    """Let candidates talk with simulated users.
-
-    The run holds the conversations: judge, annotate, arena, compare, pairs and export take it. The same
-    command with one more candidate plays only what is new.
-    """
+class PlayOptions(ModelOptions, RunOptions, AgentsOptions):
+    """Candidates that talk with simulated users."""
 
     asks: ClassVar[tuple[str, ...]] = ("simulator",)
 
@@ -185,6 +181,16 @@ class SimulateOptions(ModelOptions, RunOptions, AgentsOptions):
         "--candidate",
         metavar="[NAME=]REF",
     )
+    real_persons: bool = setting(False, "Let candidates play real persons.")
+
+
+class SimulateOptions(PlayOptions):
+    """Let candidates talk with simulated users.
+
+    The run holds the conversations: judge, annotate, arena, compare, pairs and export take it. The same
+    command with one more candidate plays only what is new.
+    """
+
     models: tuple[str, ...] = setting(
         (),
         "simulator=MODEL@URL#KEYVAR, simulator=NAME (from [roles]), simulator=file:PATH or "
@@ -199,9 +205,10 @@ class SimulateOptions(ModelOptions, RunOptions, AgentsOptions):
     )
     context_file: str | None = setting(
         None,
-        "Conversations that sessions begin with: 0 to 50 turns of one, drawn by scenario and seed.",
+        "Conversations that sessions begin with, a file or a run: 0 to 50 turns of one, drawn by scenario "
+        "and seed.",
         "--context",
-        metavar="FILE",
+        metavar="FILE|RUN",
     )
     users_file: str | None = setting(
         None,
@@ -209,7 +216,6 @@ class SimulateOptions(ModelOptions, RunOptions, AgentsOptions):
         "--users",
         metavar="FILE",
     )
-    real_persons: bool = setting(False, "Let candidates play real persons.")
     seed: int = setting(0, "Seed of contexts and of both sides.", low=0, high=SEEDS)
     out: str | None = setting(
         None,
@@ -217,6 +223,49 @@ class SimulateOptions(ModelOptions, RunOptions, AgentsOptions):
         "-o",
         "--out",
         otherwise="runs/, the name of the first file and -sessions",
+        metavar="DIR",
+    )
+
+
+class LookaheadOptions(PlayOptions):
+    """Search for good sessions, segment by segment, and keep what was better beside what was worse.
+
+    At each step a few candidates go on from the same dialogue. A judge scores what each adds; the best is
+    committed. The run holds the committed sessions, and every segment with its score.
+    """
+
+    asks: ClassVar[tuple[str, ...]] = ("simulator", "judge")
+
+    models: tuple[str, ...] = setting(
+        (),
+        "simulator=... and judge=...: MODEL@URL#KEYVAR, NAME (of [roles]), file:PATH or py:MODULE:NAME.",
+        "--role",
+        metavar="ROLE=REF",
+        recorded=False,
+    )
+    segment_turns: int = setting(10, "New turns of a segment, at most.", low=1, high=1_000)
+    segments: int = setting(5, "Steps: segments that are committed one after the other.", low=1, high=1_000)
+    draw: int = setting(2, "Candidates of a step, drawn from all by seed.", low=1, high=1_000)
+    min_margin: float = setting(
+        0.25, "How far the best must lie above another to make a pair of the two.", low=0, high=1_000
+    )
+    rubric: str = setting(
+        "roleplay", "Whose dimensions score a segment: a shipped rubric, or a file.", metavar="NAME|FILE"
+    )
+    weights_file: str | None = setting(
+        None,
+        "Weights of the rubric's criteria, from `dialogauge fit RUN -o FILE.toml`.",
+        "--weights",
+        metavar="FILE.toml",
+    )
+    judge_repeats: int = setting(1, "Judgements of each segment, whose mean is its score.", low=1, high=100)
+    seed: int = setting(0, "Seed of the draws, and of all sides.", low=0, high=SEEDS)
+    out: str | None = setting(
+        None,
+        "Run directory.",
+        "-o",
+        "--out",
+        otherwise="runs/, the name of the first file and -lookahead",
         metavar="DIR",
     )
 
@@ -464,29 +513,6 @@ class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions
     out: str | None = setting(
         None, "Folder for agreement.json and agreement.html.", "-o", "--out", metavar="DIR"
     )
-
-
-class PairOptions(UncheckedOptions, ModelOptions, LimitOptions, PrivacyOptions):
-    """Write training rows, or list what to label next.
-
-    Rows are preference pairs, KTO or SFT, of runs, or of what people chose and wrote on rating pages.
-    """
-
-    asks: ClassVar[tuple[str, ...]] = ("repair",)
-
-    inputs: tuple[str, ...] = argument(
-        "RUN... | FOLDER...", "Runs, and folders of annotate with choices or better replies."
-    )
-    out: str = setting(..., "JSONL file to write.", "-o", "--out", metavar="FILE")
-    kind: Literal["dpo", "kto", "sft", "active"] = setting("dpo", "What to write.")
-    target: Literal["trl"] = setting("trl", "Row format of the trainer.", "--to")
-    chosen_field: str | None = setting(None, "Key of the better reply in your records (dpo).", metavar="KEY")
-    model: str | None = setting(None, "Model that writes the better reply (dpo).", metavar="MODEL")
-    models: tuple[str, ...] = setting((), "As --role of judge.", "--role", metavar="repair=M@U#K")
-    min_verdict: Literal["excellent", "good", "borderline", "poor"] = setting(
-        "good", "Lowest verdict to learn from (sft)."
-    )
-    limit: int | None = setting(None, "At most N rows (active: default 50).", low=1)
 
 
 class FitOptions(ShuffleOptions, DataOptions, FreshOptions):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from dialogauge.agents import (
     NO_CONTEXT,
@@ -14,6 +14,7 @@ from dialogauge.agents import (
     GivenContexts,
     RecordedUser,
     Scenario,
+    SessionCandidate,
     SimulatedUser,
     contexts_of,
     derive_persona,
@@ -31,18 +32,17 @@ from dialogauge.app.command import ReadyStudy, StudyEntry, chosen_directory
 from dialogauge.app.config import answering, model_of
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.outcome import CommandOutcome, Plan, PlanJson
-from dialogauge.app.settings import SimulateOptions
-from dialogauge.app.sources import PythonInput
-from dialogauge.core import Conversation, InputError, UsageError, digest_text
+from dialogauge.app.settings import PlayOptions, SimulateOptions
+from dialogauge.app.sources import PythonInput, is_run, open_source
+from dialogauge.core import Conversation, InputError, Usage, UsageError, digest_text
 from dialogauge.core.files import shown_path
 from dialogauge.core.protocols import Agent
-from dialogauge.data import read_conversations
 from dialogauge.llm import ChatClient
 from dialogauge.report import Block
 from dialogauge.runs import Observer, StudyRun
 from dialogauge.studies.sessions.figures import SessionsResult
 from dialogauge.studies.sessions.page import session_blocks, stored_page
-from dialogauge.studies.sessions.study import SessionCandidate, SessionStudy
+from dialogauge.studies.sessions.study import SessionStudy
 from dialogauge.text import counted
 
 
@@ -151,12 +151,13 @@ def session_candidates(
 
 
 def _whole(path: str) -> list[Conversation]:
-    """Read a file of conversations; raise the first fault in it."""
-    conversations = []
-    for item in read_conversations([path]):
+    """Read a file of conversations, or a run without those that failed; raise the first fault in it."""
+    conversations, stored = list[Conversation](), is_run(path)
+    for item in open_source([path], format=None, mapping=None, strict=False):
         if isinstance(item, InputError):
             raise item
-        conversations.append(item)
+        if item.messages or not stored:
+            conversations.append(item)
     return conversations
 
 
@@ -180,36 +181,53 @@ def _recorded_users(options: SimulateOptions, scenarios: Sequence[Scenario]) -> 
     return users
 
 
-async def _begin(prepared: PreparedSessions, observer: Observer | None) -> None:
-    """Make the personas of users who have none, all at once; the response cache keeps them."""
-    study, simulator = prepared.study, prepared.simulator
-    if simulator is None:
-        return
+class HasUsers(Protocol):
+    """A study in which simulated users talk."""
+
+    scenarios: Sequence[Scenario]
+    users: Mapping[str, Agent]
+    opening_usage: dict[str, Usage]
+    seed: int
+
+
+async def make_users(study: HasUsers, simulator: ChatClient, observer: Observer | None) -> list[str]:
+    """Make the personas of users who have none, all at once; the response cache keeps them.
+
+    Returns the scenarios whose user is the package's own sentence, since the model wrote none of use.
+    """
     missing = [s for s in study.scenarios if s.user.persona is None and s.user.kind != "goal"]
     if missing and observer is not None:
         observer.say(f"writing {counted(len(missing), 'user persona')}")
     made = await asyncio.gather(*(derive_persona(s, simulator, seed=study.seed) for s in missing))
     texts = {s.id: persona.text for s, persona in zip(missing, made, strict=True)}
     study.opening_usage = {s.id: persona.usage for s, persona in zip(missing, made, strict=True)}
-    prepared.templates += [s.id for s, one in zip(missing, made, strict=True) if one.from_template]
     study.scenarios = tuple(
         replace(s, user=replace(s.user, persona=texts.get(s.id, s.user.persona))) for s in study.scenarios
     )
     study.users = {s.id: SimulatedUser(simulator, s) for s in study.scenarios}
+    return [s.id for s, one in zip(missing, made, strict=True) if one.from_template]
+
+
+async def _begin(prepared: PreparedSessions, observer: Observer | None) -> None:
+    if prepared.simulator is not None:
+        prepared.templates += await make_users(prepared.study, prepared.simulator, observer)
+
+
+def play_notes(options: PlayOptions, templates: Sequence[str], *, broken_off: bool) -> Iterator[str]:
+    """Say whose users are not the model's, and what a killed run would lose."""
+    if templates:
+        yield (
+            f"{counted(len(templates), 'user persona')} could not be written by the model: the "
+            f"package's own sentence stands in ({', '.join(templates[:3])})"
+        )
+    functions = any("py:" in reference for reference in (*options.candidates, *options.models))
+    if broken_off and (functions or not options.cache):
+        yield "a session that is broken off starts anew: functions, and calls without a cache, are not kept"
 
 
 def _notes(prepared: PreparedSessions, run: StudyRun[SessionsResult] | None) -> Iterator[str]:
-    """Say whose users are not the model's, and what a killed run would lose."""
-    if prepared.templates:
-        yield (
-            f"{counted(len(prepared.templates), 'user persona')} could not be written by the model: the "
-            f"package's own sentence stands in ({', '.join(prepared.templates[:3])})"
-        )
-    options = prepared.options
-    functions = any("py:" in reference for reference in (*options.candidates, *options.models))
-    broken_off = run is None or run.result.pending
-    if broken_off and (functions or not options.cache):
-        yield "a session that is broken off starts anew: functions, and calls without a cache, are not kept"
+    broken_off = run is None or bool(run.result.pending)
+    return play_notes(prepared.options, prepared.templates, broken_off=broken_off)
 
 
 def _plan_words(plan: Plan, options: SimulateOptions) -> str:

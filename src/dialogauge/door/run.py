@@ -362,9 +362,9 @@ class Run:
         Raises UsageError where nothing gives a better reply, or all rows would rest on an unchecked judge.
         """
         from dialogauge.app.merging import settings_from
-        from dialogauge.app.pairs import ENTRY
+        from dialogauge.app.pairs.command import ENTRY
+        from dialogauge.app.pairs.settings import PairOptions
         from dialogauge.app.progress import ProgressObserver
-        from dialogauge.app.settings import PairOptions
 
         options = settings_from(
             PairOptions, **settings, inputs=fspath(self.path), out=fspath(path), kind=kind

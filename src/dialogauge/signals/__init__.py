@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.signals.answering import asks_something, knows_nothing, only_closes, overlap
+    from dialogauge.signals.answering import asks_something, knows_nothing, only_closes, overlap, praises
     from dialogauge.signals.dialogue import Dialogue, TextView, TurnView, cut, read_dialogue, recent_view
     from dialogauge.signals.features import (
         FORM_FEATURES,
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dialogauge.signals.reactions import react
     from dialogauge.signals.refusal import find_refusals, refuses
     from dialogauge.signals.repair import find_concessions, read_repairs
+    from dialogauge.signals.repetition import find_repetition
     from dialogauge.signals.roleplay import read_roleplay, roleplay_signs
     from dialogauge.signals.signal import HINT, Dimension, FaultKind, Signal, certainty, is_fault, suffices
     from dialogauge.signals.simulated_user import check_user

@@ -40,6 +40,11 @@ def asks_something(text: str) -> bool:
     return "?" in text or "？" in text or _REQUEST.search(text) is not None
 
 
+def praises(text: str) -> bool:
+    """Say whether a reply praises the user, or plainly sides with them: it may be deserved."""
+    return mark.PRAISES.search(TextView(text).plain) is not None
+
+
 def overlap(turn: TurnView) -> float:
     """Return the share of the request's content terms that the reply repeats, 0..1."""
     request = turn.user.terms

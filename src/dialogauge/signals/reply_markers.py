@@ -113,3 +113,10 @@ COURTESY_QUESTION = ReplyMarker(
     r"还有什么|还需要|需要我|要不要|要我|是否(?:需要|要|确认)|可以吗|好吗|对吗|如何\?|怎么样|您看|你看|觉得|想不想|确认",
 )
 """Questions that may be asked again and again."""
+
+PRAISES = ReplyMarker(
+    r"\b(?:great|good|excellent|fantastic|brilliant|wonderful|amazing|fascinating|insightful|thoughtful|lovely|superb|clever) (?:question|point|idea|choice|thinking|instinct|taste|observation)s?\b",
+    r"\byou(?:'re| are) (?:so |absolutely |really |very |quite |totally |completely |such an? )?(?:right|smart|clever|brilliant|amazing|wonderful|insightful|wise|thoughtful|talented|perceptive|incredible)\b|\b(?:i (?:love|admire|adore)) (?:how you|that you|your)\b",
+    r"(?:好|棒|妙)的?(?:问题|主意|想法|选择|眼光)|问得(?:真|太)?好|(?:你|您)(?:说得|说的)?(?:真|太|好|非常|完全)(?:是)?(?:聪明|厉害|棒|有眼光|善良|懂|对|正确)",
+)
+"""Praises or plainly sides with the user, whatever was said."""

@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
+    from dialogauge.training.asking import AskingStudy, recheck_study, repair_study
     from dialogauge.training.exports import (
         corrected_row,
         dpo_row,
         kto_rows,
+        prompt_rows,
         rank_for_labelling,
+        segment_row,
         sft_row,
         worth_learning,
     )
+    from dialogauge.training.lookahead import LookaheadStudy
     from dialogauge.training.masks import DialogueTokenizer, load_dialogue_tokenizer
+    from dialogauge.training.offline import train_offline
     from dialogauge.training.pairs import (
         Fork,
         JudgedConversation,
         PersonRating,
-        Source,
         fork_at,
         fork_of,
         judged_conversation,
@@ -28,8 +32,30 @@ if TYPE_CHECKING:
         unfit,
         weak_turn,
     )
-    from dialogauge.training.preferences import reply_pairs
-    from dialogauge.training.repairs import RepairStudy
+    from dialogauge.training.preferences import APART, ReplyPair, pair_of_dialogues, reply_pairs
+    from dialogauge.training.rewarded import Rewarded, rewarded_by
+    from dialogauge.training.rows import (
+        POINTS,
+        Provenance,
+        Source,
+        TrainingRow,
+        Why,
+        apart,
+        capped,
+        parted,
+        points_of,
+        without_duplicates,
+    )
+    from dialogauge.training.search_figures import SearchResult, search_result
     from dialogauge.training.targets import write_target
+    from dialogauge.training.train_settings import PairSettings, SftSettings, TrainSettings
+    from dialogauge.training.trajectories import (
+        SEARCH,
+        SearchStep,
+        Trajectory,
+        read_trajectories,
+        search_details,
+    )
+    from dialogauge.training.tuning import LogLine, Trainer, TuneFolder, TuneJob, TuneManifest, tune
 
 __getattr__ = loading(__name__)

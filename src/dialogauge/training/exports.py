@@ -1,20 +1,23 @@
-"""Rows for training (DPO, KTO, SFT), and conversations that people should label next."""
+"""Rows for training (DPO, KTO, SFT, segments, prompts), and conversations that people should label next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from random import Random
 from typing import Any, Literal
 
+from dialogauge.agents import Scenario, beginning, scenario_entry
+from dialogauge.core import Conversation, Message
 from dialogauge.rubrics import VERDICTS
 from dialogauge.training.pairs import (
     Fork,
     JudgedConversation,
-    Source,
     plain_message,
     prompt_and_reply,
     tools_of,
 )
+from dialogauge.training.rows import Provenance, Source
 
 _HALF_WAY = 0.5
 
@@ -90,6 +93,61 @@ def dpo_row(fork: Fork, chosen: str) -> dict[str, Any]:
         "rejected": [{"role": "assistant", "content": fork.rejected}],
         **_tools(fork.tools),
     }
+
+
+def segment_row(
+    prompt: Sequence[Mapping[str, Any]],
+    chosen: Sequence[Mapping[str, Any]],
+    rejected: Sequence[Mapping[str, Any]],
+    known: Provenance,
+) -> dict[str, Any]:
+    """Return a pair of segments under one prefix; both begin with a user message, mostly not the same one.
+
+    Args:
+        prompt: The system message and what was said before, in OpenAI form.
+        chosen: The better segment.
+        rejected: The other one.
+        known: Scores in points of 1 to 5, models, persona and step of a search; what nobody knows is null.
+    """
+    scores = known.scores or (None, None)
+    return {
+        "prompt": list(prompt),
+        "chosen": list(chosen),
+        "rejected": list(rejected),
+        "score_chosen": scores[0],
+        "score_rejected": scores[1],
+        "persona_id": known.persona,
+        "step": known.details.get("step"),
+        "model_chosen": known.model_chosen,
+        "model_rejected": known.model_rejected,
+    }
+
+
+def prompt_rows(
+    scenario: Scenario, trajectories: Sequence[tuple[Conversation, Sequence[int]]], chance: Random
+) -> Iterator[tuple[dict[str, Any], Conversation | None]]:
+    """Yield two prompts of a scenario for sessions that are sampled in training: an empty one, and one cut.
+
+    The empty one holds the instructions, and the greeting where there is one. The other one ends at a segment
+    boundary, each as likely as the others, of a trajectory drawn by chance; that one comes with it. DynSess
+    does not say where the contexts of training come from: half of them are empty here.
+
+    Args:
+        scenario: With the persona of its user.
+        trajectories: Conversations of it, each with the indexes of messages that it may be cut at.
+        chance: Of the draw.
+    """
+    entry = scenario_entry(scenario)
+
+    def row(messages: Sequence[Message]) -> dict[str, Any]:
+        prompt = [plain_message(m) for m in messages]
+        turns = len(Conversation("", tuple(messages)).replied_turns)
+        return {"prompt": prompt, "scenario": entry, "persona_id": scenario.id, "context_turns": turns}
+
+    yield row(beginning(scenario, scenario.id, "").messages), None
+    if cut := [(talk, places) for talk, places in trajectories if places]:
+        conversation, places = chance.choice(cut)
+        yield row(conversation.messages[: chance.choice(places)]), conversation
 
 
 def corrected_row(fork: Fork, reply: str) -> dict[str, Any]:

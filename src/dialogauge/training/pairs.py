@@ -7,7 +7,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
@@ -16,6 +16,7 @@ from dialogauge.core.scores import Scale
 from dialogauge.llm import ChatClient, ChatFailure, ChatRequest, ReplySchema, Structured, ask
 from dialogauge.rubrics import VERDICTS, closed_object, own_template, render, split_template
 from dialogauge.runs.records import own_scores
+from dialogauge.training.rows import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,6 @@ class TurnFigures:
     quality: float | None
     """Mean of its scores, each scaled to 0 (worst) to 1 (best); None without scores."""
     issues: tuple[str, ...]
-
-
-Source = Literal["people", "judge"]
-"""Whose word a training row rests on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pytest
 
 from dialogauge.app.merging import settings_from
 from dialogauge.app.outcome import CommandOutcome
-from dialogauge.app.pairs import ENTRY, PairResult
+from dialogauge.app.pairs.command import ENTRY, PairResult
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.settings import PairOptions
 from dialogauge.core import (

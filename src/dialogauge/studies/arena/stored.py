@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Final, Literal
 
-from dialogauge.core import UsageError
+from dialogauge.core import Conversation, UsageError
 from dialogauge.core.shape import read_as
 from dialogauge.report import Block, Callout, Cell, Items, Page, Percent, TableColumn, Transcript, data_table
 from dialogauge.runs import Row, StoredRun
@@ -110,16 +110,25 @@ def shown_votes(run: StoredRun, id: str, turn: int | None = None) -> tuple[Block
     return (*notice, table, *([Items(reasons)] if reasons else []), *talks)
 
 
+def led_dialogues(run: StoredRun) -> Callable[[str, str], Conversation | None]:
+    """Return what looks up a dialogue by its id, as it is shown, and its agent; None if it is not there."""
+    stored = run.database.get_meta(DIALOGUES, {}, dict[str, dict[str, str]])
+    by_id = {run.shown_id(name): by_agent for name, by_agent in stored.items()}
+
+    def led(id: str, agent: str) -> Conversation | None:
+        digest = by_id.get(id, {}).get(agent)
+        talk = None if digest is None else run.database.conversation(bytes.fromhex(digest))
+        return talk if talk is None or run.mask is None else run.mask.conversation(talk)
+
+    return led
+
+
 def _led_by(run: StoredRun, id: str, agents: Iterable[str]) -> Iterator[Transcript]:
     """Yield a dialogue as each of some agents led it, where the run holds that."""
-    stored = run.database.get_meta(DIALOGUES, {}, dict[str, dict[str, str]])
-    by_agent: dict[str, str] = next((of for name, of in stored.items() if run.shown_id(name) == id), {})
-    writer = TranscriptWriter({}, {}, {}, {})
+    writer, led = TranscriptWriter({}, {}, {}, {}), led_dialogues(run)
     for agent in agents:
-        talk = run.database.conversation(bytes.fromhex(by_agent[agent])) if agent in by_agent else None
-        if talk is not None:
-            shown = talk if run.mask is None else run.mask.conversation(talk)
-            yield writer.unjudged(agent, shown)
+        if (talk := led(id, agent)) is not None:
+            yield writer.unjudged(agent, talk)
 
 
 def _cells(row: Row, more: str | None) -> tuple[Cell, ...]:

@@ -6,10 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
-from dialogauge.agents import NO_CONTEXT, GivenContexts, PlayedSession, Scenario, beginning, play
+from dialogauge.agents import (
+    NO_CONTEXT,
+    GivenContexts,
+    PlayedSession,
+    Scenario,
+    SessionCandidate,
+    beginning,
+    keep_scenarios,
+    play,
+    session_record,
+)
 from dialogauge.core import (
     Conversation,
-    JudgeFailure,
     Usage,
     WorkUnit,
     conversation_digest,
@@ -20,7 +29,7 @@ from dialogauge.core.conversation import SESSION
 from dialogauge.core.protocols import Agent
 from dialogauge.data import Mask
 from dialogauge.report import Page
-from dialogauge.runs import Ending, Produced, Row, StoredRun, StoredUnit, Study, StudyFacts
+from dialogauge.runs import Ending, Produced, Row, RunDatabase, StoredRun, StoredUnit, Study, StudyFacts
 from dialogauge.stats import reply_length
 from dialogauge.studies.sessions.figures import SessionsResult
 from dialogauge.studies.sessions.page import sessions_page, sessions_result
@@ -34,16 +43,6 @@ SESSIONS: Final = digest([SIMULATE])
 def session_name(scenario: Scenario, number: int) -> str:
     """Return the id of the first, second ... session of a scenario: the same for every candidate."""
     return scenario.id if number == 1 else f"{scenario.id}/{number}"
-
-
-@dataclass(frozen=True, slots=True)
-class SessionCandidate:
-    """Who replies in the sessions."""
-
-    name: str
-    about: Mapping[str, Any]
-    """What it is; `digest` is of all that its replies are made by."""
-    agent: Agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +78,8 @@ class SessionStudy(Study[SessionsResult]):
     """Who plays the users, for manifest and metadata."""
     opening_usage: dict[str, Usage] = field(default_factory=dict)
     """By scenario what its user persona took: booked on the first session of it that is played."""
+    _database: RunDatabase | None = None
+    """Of the run; None where nothing is written."""
 
     name = SIMULATE
     produces = True
@@ -98,9 +99,15 @@ class SessionStudy(Study[SessionsResult]):
         """Keep what other candidates said."""
         return unit.rows[0]["candidate"] not in {c.name for c in self.candidates}
 
+    def opened(self, database: RunDatabase) -> None:
+        """Take the run file, to keep the scenarios in it."""
+        self._database = database
+
     def prepare(self, mask: Mask | None, notes: object) -> None:
-        """Take nothing: nobody real is in a session; what models write is masked by the run."""
-        del mask, notes
+        """Keep the scenarios; nobody real is in a session, and what models write is masked by the run."""
+        del notes
+        if self._database is not None:
+            keep_scenarios(self._database, self.scenarios, mask)
 
     def plan(self) -> Iterator[WorkUnit]:
         """Yield a unit for each session, scenario by scenario: of each all candidates one after another."""
@@ -140,41 +147,19 @@ class SessionStudy(Study[SessionsResult]):
         """Return the record of a session; one in which a side failed is a failure, however far it came."""
         conversation, usage = session.conversation, dict(session.usage)
         usage["simulator"] += self.opening_usage.pop(scenario.id, Usage())
-        new = conversation.messages[start.prefix :]
-        replies = [m.text for m in new if m.role == "assistant"]
+        replies, fault = session.replies, session.fault
         details = {
-            "ended": session.ended,
+            "ended": "simulator_failed" if fault and not session.failure else session.ended,
             "turns": len(replies),
             "length": sum(map(reply_length, replies)),
             "truncated": session.truncated,
             "asked_again": session.asked_again,
             "category": scenario.category,
         }
-        failure = None
-        if session.failure is not None:
-            side = "candidate" if session.ended == "candidate_failed" else "simulator"
-            message = f"the {side} failed in turn {len(replies) + 1}: {session.failure.message}"
-            failure = JudgeFailure(session.failure.kind, message, session.failure.raw)
-        elif not replies:
-            details["ended"] = "simulator_failed"
-            failure = JudgeFailure("no_reply", "the simulator ended the session before any reply")
-        beside = {
-            "ended": session.ended,
-            "category": scenario.category,
-            "user": {
-                "kind": scenario.user.kind,
-                "persona": scenario.user.persona,
-                "goal": scenario.user.goal,
-                "facts": dict(scenario.user.facts),
-                "opening": scenario.user.opening,
-                "patience": scenario.user.patience,
-            },
-            "turns": self.turns,
-            "simulator": dict(self.simulator),
-        }
+        beside = session_record(scenario, session.ended, self.turns, self.simulator)
         return Produced(
             replace(conversation, metadata={**conversation.metadata, SESSION: beside}),
-            failure,
+            fault,
             usage=usage["simulator"] + usage["candidate"],
             role_usage={role: used for role, used in usage.items() if used.calls or used.cached},
             details=details,

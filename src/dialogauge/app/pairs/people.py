@@ -5,24 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from dialogauge.annotate.answers import ItemAnswers, standing_answers
 from dialogauge.annotate.plan import AssignmentPlan, PlannedItem
 from dialogauge.annotate.task import HIDDEN
 from dialogauge.app.annotate.collect import stored_answers
 from dialogauge.app.annotate.folder import PlanFiles
-from dialogauge.app.pairs_of_replay import Row
-from dialogauge.app.settings import PairOptions
+from dialogauge.app.pairs.comparisons import majority
+from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError, UsageError
 from dialogauge.core.files import shown_path
 from dialogauge.data import Mask
 from dialogauge.runs.privacy import OPEN, new_salt
-from dialogauge.training import Fork, corrected_row, dpo_row, fork_at, unfit
+from dialogauge.training import (
+    Provenance,
+    TrainingRow,
+    Why,
+    corrected_row,
+    dpo_row,
+    fork_at,
+    pair_of_dialogues,
+    unfit,
+)
 
 
-def people_rows(files: PlanFiles, options: PairOptions, left_out: Counter[str]) -> Iterator[Row]:
+def people_rows(files: PlanFiles, options: PairOptions, left_out: Why) -> Iterator[TrainingRow]:
     """Yield the rows that rest on what was imported into a folder, masked if they are to be.
 
     Of a pair the reply that more than half of its raters chose is the better one. Nothing that follows a
@@ -73,35 +82,39 @@ class _Rated:
     """By rater."""
     mask: Mask | None
 
-    def duel(self) -> Row | str:
+    def duel(self) -> TrainingRow | str:
         """Return the pair of the reply that most raters chose and the other one, or why there is none."""
         name = self.plan.questions[0].name
-        choices = [
-            one.answers[None, name].winner for one in self.answers.values() if (None, name) in one.answers
-        ]
-        votes = Counter(choices)
-        better: Literal["a", "b"] = "a" if votes["a"] > votes["b"] else "b"
+        choices = {
+            rater: one.answers[None, name].winner
+            for rater, one in self.answers.items()
+            if (None, name) in one.answers
+        }
+        better = majority([str(choice) for choice in choices.values()])
         if not choices:
             return "nobody chose between the two"
-        if 2 * votes[better] <= len(choices):
-            tie = votes["tie"] == len(choices)
-            return "a tie" if tie else "no reply was chosen by more than half of the raters"
-        forks = [
-            fork_at(c, c.replied_turns[-1].number, "people") if c.replied_turns else None
-            for c in self.conversations
-        ]
-        chosen, rejected = forks if better == "a" else reversed(forks)
-        if chosen is None or rejected is None or chosen.prompt != rejected.prompt:
-            return "the conversations part before their last reply"
-        worse = self.conversations[better == "a"]
-        if why := unfit(worse.messages[: worse.turn(rejected.turn).stop]):
-            return why
-        by = self.item.candidate if better == "a" else self.item.other_candidate
-        counts = {"a": votes["a"], "b": votes["b"], "tie": votes["tie"]}
-        source = self._source(rejected, f"people's choice{f': {by}' if by else ''}", votes=counts)
-        return dpo_row(rejected, chosen.rejected), source
+        if better not in ("a", "b"):
+            return better
+        chosen, rejected = self.conversations if better == "a" else reversed(self.conversations)
+        made = pair_of_dialogues(chosen, rejected, segments=False)
+        if isinstance(made, str):
+            return made
+        models = (self.item.candidate, self.item.other_candidate)
+        by, other = models if better == "a" else models[::-1]
+        first = [self.item.left[rater] == better for rater in choices if rater in self.item.left]
+        votes = Counter(choices.values())
+        provenance = self._source(
+            rejected,
+            made.turn,
+            f"people's choice{f': {by}' if by else ''}",
+            model_chosen=by,
+            model_rejected=other,
+            chosen_first=None if 2 * sum(first) == len(first) else 2 * sum(first) > len(first),
+            details={"item": self.item.id, "votes": {side: votes[side] for side in ("a", "b", "tie")}},
+        )
+        return TrainingRow(made.row(provenance), provenance, rejected)
 
-    def corrections(self, kind: str, left_out: Counter[str], ids: Mapping[str, str]) -> Iterator[Row]:
+    def corrections(self, kind: str, left_out: Why, ids: Mapping[str, str]) -> Iterator[TrainingRow]:
         """Yield a row for each better reply that differs from the reply and from the others."""
         conversation, mask = self.conversations[0], self.mask
         seen: set[tuple[int, str]] = set()
@@ -122,9 +135,28 @@ class _Rated:
                 scores = (a.score for (t, _), a in self.answers[rater].answers.items() if t == turn)
                 who = rater if mask is None else mask.id("user", rater)
                 row = corrected_row(fork, text) if kind == "sft" else dpo_row(fork, text)
-                yield row, self._source(fork, "a rater's better reply", rating=next(scores, None), rater=who)
+                details = {"item": self.item.id, "rater": who}
+                more = {
+                    "rating": next(scores, None),
+                    "model_rejected": self.item.candidate,
+                    "details": details,
+                }
+                source = self._source(conversation, turn, "a rater's better reply", **more)
+                yield TrainingRow(row, source, conversation)
 
-    def _source(self, fork: Fork, chosen_from: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
-        nobody = dict.fromkeys(("rating", "judge", "prompt_digest", "verdict", "quality"))
-        where = {"conversation_id": fork.conversation_id, "turn": fork.turn, "source": "people"}
-        return {**where, **nobody, "issues": [], "chosen_from": chosen_from, "item": self.item.id, **more}
+    def _source(
+        self,
+        conversation: Conversation,
+        turn: int,
+        chosen_from: str,
+        **more: Any,  # noqa: ANN401 - fields of Provenance
+    ) -> Provenance:
+        return Provenance(
+            conversation_id=conversation.id,
+            turn=turn,
+            source="people",
+            user=conversation.user_id,
+            persona=conversation.scenario,
+            chosen_from=chosen_from,
+            **more,
+        )

@@ -1,0 +1,157 @@
+"""`dialogauge lookahead SCENARIOS --candidate REF... -o RUN`: sessions searched segment by segment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from dialogauge.app.build import build_judge
+from dialogauge.app.candidates import read_agents, read_candidates
+from dialogauge.app.clients import Clients
+from dialogauge.app.command import ReadyStudy, StudyEntry, chosen_directory
+from dialogauge.app.config import RoleSettings, answering, model_of
+from dialogauge.app.lookahead_page import search_blocks, search_page, shown_search, stored_page
+from dialogauge.app.merging import load_config, references
+from dialogauge.app.outcome import CommandOutcome, Plan, PlanJson
+from dialogauge.app.settings import JudgeOptions, LookaheadOptions
+from dialogauge.app.simulate import (
+    chosen_scenarios,
+    expect_answers,
+    make_users,
+    play_notes,
+    session_candidates,
+)
+from dialogauge.app.sources import PythonInput
+from dialogauge.core import UsageError
+from dialogauge.core.settings import narrowed
+from dialogauge.llm import ChatClient
+from dialogauge.report import Block
+from dialogauge.rubrics import load_rubric
+from dialogauge.runs import Observer, StudyRun
+from dialogauge.text import counted
+from dialogauge.training import LookaheadStudy, SearchResult
+
+
+class LookaheadPlanJson(PlanJson):
+    """What `lookahead` would do."""
+
+    messages: int
+    """Of users and candidates, at most: scenarios by steps by candidates by turns, of both sides."""
+    judgements: int
+    """Of segments, at most; each is a call for every dimension where the rubric asks one by one."""
+    scenarios: int
+
+
+@dataclass(kw_only=True)
+class PreparedSearch(ReadyStudy[LookaheadOptions, LookaheadStudy]):
+    """A search whose users have yet to be made."""
+
+    client: ChatClient
+    """Plays the users."""
+    templates: list[str] = field(default_factory=list)
+    """Scenarios whose user is the package's own sentence."""
+
+
+async def _prepare(options: LookaheadOptions, python: PythonInput, *, dry: bool) -> PreparedSearch:
+    """Read the scenarios, and build pool, simulator and judge on one budget."""
+    del python
+    scenarios = chosen_scenarios(options.inputs, real_persons=options.real_persons)
+    config, agents = load_config(options.config_file), read_agents(options.agents_file)
+    chosen = read_candidates(options.candidates, agents, config)
+    expect_answers(chosen)
+    if options.draw > len(chosen):
+        msg = f"a step draws {options.draw} candidates, and the pool holds {len(chosen)}"
+        raise UsageError(msg, hint="name more with --candidate, or draw fewer with --draw N")
+    named, roles = references(options), dict[str, RoleSettings]()
+    for role, what in (("simulator", "plays the users"), ("judge", "scores the segments")):
+        if role not in named and role not in config.roles:
+            msg = f"nobody {what}"
+            raise UsageError(msg, hint=f"give --role {role}=MODEL@URL#KEYVAR")
+        roles[role] = model_of(named.get(role), role, config.roles, agents)
+    dimensions = [d.name for d in load_rubric(options.rubric).asks_people("conversation")]
+    if not dimensions:
+        msg = f"the rubric {options.rubric!r} scores no session as a whole"
+        raise UsageError(msg, hint="give one of the level conversation, such as roleplay")
+    clients = Clients(options, dry=dry, sessions=True)
+    try:
+        pool = session_candidates(chosen, clients, options.seed)
+        simulator = clients.build(roles["simulator"], "simulator")
+        of_judge = narrowed(JudgeOptions, options, inputs=(), judge="llm", role=roles["judge"])
+        judge = build_judge(of_judge, clients=clients).judge
+    except BaseException:
+        await clients.close()
+        raise
+    study = LookaheadStudy(
+        scenarios,
+        {},
+        pool,
+        judge,
+        dimensions,
+        search_page,
+        segments=options.segments,
+        segment_turns=options.segment_turns,
+        draw=options.draw,
+        min_margin=options.min_margin,
+        judge_repeats=options.judge_repeats,
+        seed=options.seed,
+        rubric=options.rubric,
+        simulator={"name": simulator.name, **answering(roles["simulator"])},
+        counting=dry,
+    )
+    return PreparedSearch(
+        options=options,
+        study=study,
+        clients=clients,
+        judge=judge.name,
+        workers=options.max_concurrency,
+        client=simulator,
+    )
+
+
+async def _begin(prepared: PreparedSearch, observer: Observer | None) -> None:
+    prepared.templates += await make_users(prepared.study, prepared.client, observer)
+
+
+def _notes(prepared: PreparedSearch, run: StudyRun[SearchResult] | None) -> Iterator[str]:
+    broken_off = run is None or bool(run.result.pending)
+    return play_notes(prepared.options, prepared.templates, broken_off=broken_off)
+
+
+def _counts(prepared: PreparedSearch, units: int) -> dict[str, int]:
+    o = prepared.options
+    segments = units * o.segments * o.draw
+    both = 2 * o.segment_turns
+    return {"messages": segments * both, "judgements": segments * o.judge_repeats, "scenarios": units}
+
+
+def _plan_words(plan: Plan, options: LookaheadOptions) -> str:
+    per_scenario = options.segments * options.draw
+    messages, judgements = per_scenario * options.segment_turns * 2, per_scenario * options.judge_repeats
+    return (
+        f"would search {plan.left:,} of {counted(plan.counts['scenarios'], 'scenario')}: at most "
+        f"{plan.left * messages:,} messages, and {plan.left * judgements:,} judgements by {plan.judge}"
+    )
+
+
+def _view(outcome: CommandOutcome[SearchResult]) -> Iterable[Block]:
+    return search_blocks(outcome.result)
+
+
+ENTRY: Final = StudyEntry(
+    name="lookahead",
+    prints=SearchResult,
+    plans=LookaheadPlanJson,
+    unit="scenario",
+    prepare=_prepare,
+    directory=lambda options: chosen_directory(options, "-lookahead"),
+    begin=_begin,
+    notes=_notes,
+    failed_share=lambda result: result.failed_share,
+    counts=_counts,
+    measured=20,
+    plan_words=_plan_words,
+    view=_view,
+    page=stored_page,
+    shown=shown_search,
+)

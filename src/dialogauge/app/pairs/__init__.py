@@ -1,0 +1,1 @@
+"""`dialogauge pairs`: training rows of runs, and of what people chose and wrote."""

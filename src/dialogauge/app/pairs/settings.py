@@ -1,0 +1,62 @@
+"""The settings of `pairs`."""
+
+# Without the future import: annotations are read when commands are made, and must be types by then.
+
+from typing import ClassVar, Literal
+
+from dialogauge.app.option_groups import SEEDS, JudgedAgainOptions, PrivacyOptions, UncheckedOptions
+from dialogauge.core.settings import argument, setting
+
+
+class PairOptions(UncheckedOptions, JudgedAgainOptions, PrivacyOptions):
+    """Write training rows, or list what to label next.
+
+    Rows are preference pairs, KTO, SFT, pairs of segments, or prompts, of runs, or of what people chose and
+    wrote on rating pages. What the pairs reward is said before they are written.
+    """
+
+    asks: ClassVar[tuple[str, ...]] = ("repair", "judge")
+
+    inputs: tuple[str, ...] = argument(
+        "RUN... | FOLDER...", "Runs, and folders of annotate with choices or better replies."
+    )
+    out: str = setting(..., "JSONL file to write.", "-o", "--out", metavar="FILE")
+    kind: Literal["dpo", "kto", "sft", "active", "segment", "rl"] = setting("dpo", "What to write.")
+    target: Literal["trl"] = setting("trl", "Row format of the trainer.", "--to")
+    chosen_field: str | None = setting(None, "Key of the better reply in your records (dpo).", metavar="KEY")
+    model: str | None = setting(None, "Model that writes the better reply (dpo).", metavar="MODEL")
+    models: tuple[str, ...] = setting(
+        (),
+        "As --role of judge; repair writes better replies, judge judges anew.",
+        "--role",
+        metavar="ROLE=M@U#K",
+    )
+    recheck: bool = setting(False, "Judge pairs anew, and leave out those whose chosen side is not better.")
+    min_margin: float | None = setting(
+        None,
+        "Points of 1 to 5 between chosen and rejected at least (ratings: 1; lookahead: as searched).",
+        low=0,
+        high=4,
+    )
+    min_verdict: Literal["excellent", "good", "borderline", "poor"] = setting(
+        "good", "Lowest verdict to learn from (sft)."
+    )
+    per_user: int | None = setting(None, "At most N rows of one user, or persona.", low=1)
+    limit: int | None = setting(None, "At most N rows (active: default 50).", low=1)
+    split_by: Literal["user", "persona"] | None = setting(
+        None, "Write a part of the users, or personas, to NAME.held_out.jsonl."
+    )
+    held_out: float | None = setting(
+        None, "Share of users, or personas, that are held out.", low=0.001, high=0.999, otherwise="0.1"
+    )
+    seed: int = setting(0, "Seed of what is drawn.", low=0, high=SEEDS)
+
+    @property
+    def grouped_by(self) -> Literal["user", "persona"]:
+        """Whose rows belong together."""
+        return self.split_by or "user"
+
+    @property
+    def splits(self) -> bool:
+        """Whether a part is held out."""
+        return self.split_by is not None or self.held_out is not None
