@@ -10,11 +10,14 @@ loaded is a row of the table, with its error.
 from __future__ import annotations
 
 import json
+import re
 import resource
 import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +38,8 @@ _FOLDER: Final = ROOT / "build" / "trainers"
 _STUB: Final = ROOT / "benchmarks" / "stub.py"
 _HERE: Final = Path(__file__).parent
 _FITS: Final = 8_192
+SESSION: Final = {"The lamp is still lit.<|im_end|>", "灯还亮着。<|im_end|>"}
+"""What the engines of the readers say in a session."""
 
 
 def run(times: int, *, quick: bool = False) -> dict[str, Any]:
@@ -97,11 +102,15 @@ def _checked(name: str, version: str) -> list[dict[str, Any]]:
     folder = _FOLDER / name
     save_tokenizer(folder / "model")
     expected = _write(name, folder)
+    out = folder / "read.json"
+    out.unlink(missing_ok=True)
     try:
         python = _environment(name, version)
-        out = folder / "read.json"
-        out.unlink(missing_ok=True)
-        _call([python, _HERE / f"read_{name}.py", folder, out], folder)
+        with _endpoint() as url:
+            for roles in folder.glob("*.roles.toml"):
+                text = re.sub("http://localhost:.*/v1", url, roles.read_text("utf-8"))
+                roles.write_text(text, "utf-8")
+            _call([python, _HERE / f"read_{name}.py", folder, out], folder)
     except subprocess.CalledProcessError as error:
         return [{"rows": "none", "came_to": f"NOT LOADED: {error.stderr.strip().splitlines()[-1]}"}]
     read = json.loads(out.read_text("utf-8"))
@@ -111,17 +120,20 @@ def _checked(name: str, version: str) -> list[dict[str, Any]]:
 def _write(name: str, folder: Path) -> dict[str, list[Any]]:
     """Write what a trainer takes; return by file what it is to read."""
     tokenizer = load_dialogue_tokenizer(folder / "model", _FITS)
-    left_out: Counter[str] = Counter()
 
     def write(kind: str, rows: Any, file: str, *, tokens: bool = False) -> None:  # noqa: ANN401
         model = folder / "model" if tokens else None
-        write_target(name, kind, rows, folder / f"{file}.jsonl", model=model, left_out=left_out)
+        write_target(name, kind, rows, folder / f"{file}.jsonl", model=model)
 
     plain = [row for row in dialogues() if "tools" not in row]
     if name != "llamafactory":
         write("sft", dialogues(), "sft")
         write("rl", scenarios(), "rl")
-        return {"sft": [_labels(tokenizer, row) for row in plain], "rl": list(scenarios())}
+        return {
+            "sft": [_labels(tokenizer, row) for row in plain],
+            "rl": list(scenarios()),
+            "session": [SESSION],
+        }
     write("sft", dialogues(), "sft")
     write("dpo", reply_pairs(), "dpo")
     write("sft", dialogues(), "sft_tokens", tokens=True)
@@ -143,13 +155,30 @@ def _labels(tokenizer: DialogueTokenizer, row: dict[str, Any]) -> list[dict[str,
     return [{"labels": side.labels, "ids": side.ids} for side in sides]
 
 
+@contextmanager
+def _endpoint() -> Iterator[str]:
+    """Serve a model that plays users and judges; yield its URL."""
+    command = [sys.executable, str(_STUB), "--latency", "0"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield server.stdout.readline().strip()
+        finally:
+            server.terminate()
+
+
 def _compared(read: list[Any], expected: list[Any], folder: Path) -> str:
     """Say whether what a reader trains on is what we would."""
     if len(read) != len(expected):
         return f"DIFFERS: {len(read)} rows of {len(expected)}"
+    tokenizer = load_dialogue_tokenizer(folder / "model")
+    if expected == [SESSION]:
+        said = set(_turns(tokenizer, read[0]["labels"]))
+        held = said == SESSION and isinstance(read[0]["reward"], float)
+        number = len(_turns(tokenizer, read[0]["labels"]))
+        return f"{'' if held else 'DIFFERS: '}{number} replies as they were sampled, and a reward"
     if expected and isinstance(expected[0], dict):
         return _prompts(read, expected)
-    tokenizer = load_dialogue_tokenizer(folder / "model")
     verdicts: Counter[str] = Counter()
     for sides, ours in zip(read, expected, strict=True):
         for side, own in zip(sides, ours, strict=True):
@@ -200,6 +229,7 @@ def _environment(name: str, version: str) -> Path:
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     _call([*install, "-r", _HERE / f"{name}.txt"], ROOT)
     _call([*install, "--no-deps", f"{name}=={version}"], ROOT)
+    _call([*install, "-e", ROOT], ROOT)  # our loops run in theirs
     marker.write_text(made_of, "utf-8")
     return python
 

@@ -1,10 +1,11 @@
 """Load files with OpenRLHF's own readers: `python read_openrlhf.py FOLDER OUT`, in its environment."""
 
+import asyncio
 import json
 import re
 import shlex
 import sys
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from datasets import load_dataset
 from openrlhf.datasets.prompts_dataset import PromptDataset
 from openrlhf.datasets.sft_dataset import SFTDataset
+from openrlhf.utils.agent import AgentExecutorBase
 from transformers import AutoTokenizer
 
 folder, out = Path(sys.argv[1]), Path(sys.argv[2])
@@ -63,4 +65,35 @@ prompts = PromptDataset(rows_of(named, "data.prompt_dataset"), tokenizer, strate
 read["rl"] = [
     {**json.loads(label), "source": source, "rendered": prompt} for source, prompt, label, _ in prompts
 ]
+
+
+class Engine:
+    """Stands for the engine that OpenRLHF samples by: it always says the same."""
+
+    async def generate(self, ids: list[int], settings: SimpleNamespace) -> SimpleNamespace:
+        words = "The lamp is still lit." if len(ids) % 2 else "灯还亮着。"
+        tokens = tokenizer(f"{words}<|im_end|>")["input_ids"]
+        chances = [{token: SimpleNamespace(logprob=-float(token))} for token in tokens]
+        return SimpleNamespace(outputs=[SimpleNamespace(token_ids=tokens, logprobs=chances)])
+
+
+async def session() -> dict[str, Any]:
+    """Play a session with the file that the command names, as OpenRLHF does."""
+    spec = spec_from_file_location("agent_module", folder / named["train.agent_func_path"])
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert issubclass(module.AgentExecutor, AgentExecutorBase)
+    _, prompt, label, _ = prompts[1]
+    settings = SimpleNamespace(max_tokens=None, logprobs=1)
+    played = await module.AgentExecutor().execute(prompt, label, settings, 8192, tokenizer, Engine())
+    ids = played["observation_tokens"]
+    labels = [-100] * len(ids)
+    for start, stop in played["action_ranges"]:
+        labels[start:stop] = ids[start:stop]
+    sampled = [-label if label != -100 else 0 for label in labels]
+    assert played["rollout_log_probs"] == sampled, "log-probabilities are not those of the sampled tokens"
+    return {"ids": ids, "labels": labels, "reward": played["reward"]}
+
+
+read["session"] = [asyncio.run(session())]
 out.write_text(json.dumps(read), "utf-8")

@@ -361,12 +361,14 @@ class SessionPlayer:
             shared = [OneMessage(user) for user in users[::hear_the_same]]
             users = [user for user in shared for _ in range(hear_the_same)]
         each = enumerate(zip(prompts, names, seeds, users, strict=True))
-        return await gathered([self._session(batch, seat, *one) for seat, one in each])
+        return await gathered([self.session(batch, seat, *one) for seat, one in each])
 
-    async def _session(
+    async def session(
         self, batch: PolicyBatch, number: int, prompt: RolloutPrompt, name: str, seed: int, user: Agent
     ) -> Rollout:
+        """Play and score the session of one seat of a batch."""
         seat = PolicySeat(batch, number)
+        """Play the session of one seat of a batch, and score it."""
         start = replace(prompt.beginning, id=name, candidate=POLICY)
         try:
             session = await play(user, seat, start, batch.policy.settings.turns, seed=seed)

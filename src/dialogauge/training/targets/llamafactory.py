@@ -7,7 +7,6 @@ over the labels, which makes it the loss of DynSess, equation 5, unchanged.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +17,7 @@ from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
 from dialogauge.training.masks import DialogueTokenizer, MaskedTokens, load_dialogue_tokenizer
 from dialogauge.training.targets.alternating import dialogue, reply_pair
-from dialogauge.training.targets.shards import Row, kept, model_folder, place, write_dataset, write_lines
+from dialogauge.training.targets.shards import LeftOut, Row, model_folder, place, write_dataset, write_lines
 
 FITS: Final = 8_192
 """Tokens of a row."""
@@ -34,11 +33,11 @@ _COLUMNS: Final = {"messages": "conversations", "system": "system", "tools": "to
 
 
 def write_text(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: Counter[str]
+    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
 ) -> dict[str, Path]:
     """Write SFT rows and pairs of replies as ShareGPT has them, `dataset_info.json`, and a configuration."""
     reshape = dialogue if kind == "sft" else reply_pair
-    write_lines(out, kept(rows, lambda row: _TOOLS if _with_tools(row) else reshape(row), left_out))
+    write_lines(out, left_out.kept(rows, lambda row: _TOOLS if _with_tools(row) else reshape(row)))
     entry: dict[str, Any] = {"file_name": out.name, "formatting": "sharegpt", "columns": dict(_COLUMNS)}
     if kind == "dpo":
         entry["ranking"] = True
@@ -55,7 +54,7 @@ def _with_tools(row: Row) -> bool:
 
 
 def write_tokens(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: Counter[str]
+    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
 ) -> dict[str, Path]:
     """Write rows in tokens, as a folder that `tokenized_path` reads, and a configuration.
 
@@ -71,15 +70,13 @@ def write_tokens(
     for part in parts:
         columns |= {f"{part}input_ids": "ids", f"{part}attention_mask": "bits", f"{part}labels": "ids"}
     folder = out.with_name(f"{out.stem}.tokens")
-    write_dataset(folder, kept(rows, reshape, left_out), columns)
+    write_dataset(folder, left_out.kept(rows, reshape), columns)
     # A data set must be named, and is not looked for where tokens are.
     data = f"dataset: tokens\ntokenized_path: {json.dumps(folder.name)}"
     return {"data": folder, **_configured(kind, out, model, data, _TOKENS)}
 
 
-def _in_tokens(
-    kind: str, tokenizer: DialogueTokenizer, left_out: Counter[str]
-) -> Callable[[Row], dict[str, Any]]:
+def _in_tokens(kind: str, tokenizer: DialogueTokenizer, left_out: LeftOut) -> Callable[[Row], dict[str, Any]]:
     """Return what makes a row of token ids, and counts the turns that do not fit."""
 
     def reshape(row: Row) -> dict[str, Any]:
@@ -89,8 +86,7 @@ def _in_tokens(
         else:
             pair = tokenizer.pair(row["prompt"], row["chosen"], row["rejected"], tools=tools)
             sides = dict(zip(("chosen_", "rejected_"), pair, strict=True))
-        if dropped := max(side.dropped for side in sides.values()):
-            left_out[f"oldest turns of rows that have more than {FITS:,} tokens"] += dropped
+        left_out.turns += max(side.dropped for side in sides.values())
         return {name: value for part, side in sides.items() for name, value in _tokens(part, side).items()}
 
     return reshape

@@ -6,8 +6,8 @@ import hashlib
 import json
 import re
 import shlex
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -30,21 +30,30 @@ Reshape = Callable[[Row], dict[str, Any] | str]
 """Returns a row in the target's form, or why it has no place in it."""
 
 
-def kept(rows: Iterable[Row], reshape: Reshape, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
-    """Yield rows in the target's form, and count why others have no place in it.
+@dataclass(slots=True)
+class LeftOut:
+    """What has no place in the target's form."""
 
-    Raises UsageError for a row that cannot be written; the message has its number.
-    """
-    for number, row in enumerate(rows, start=1):
-        try:
-            made = reshape(row)
-        except UsageError as error:
-            msg = f"row {number:,}: {error.message}"
-            raise UsageError(msg, hint=error.hint) from error
-        if isinstance(made, str):
-            left_out[made] += 1
-        else:
-            yield made
+    rows: dict[int, str] = field(default_factory=dict)
+    """By the number of the row, from 0, why."""
+    turns: int = 0
+    """Oldest turns that did not fit into the tokens of their rows."""
+
+    def kept(self, rows: Iterable[Row], reshape: Reshape) -> Iterator[dict[str, Any]]:
+        """Yield rows in the target's form, and note others.
+
+        Raises UsageError for a row that cannot be written; the message has its number, from 1.
+        """
+        for number, row in enumerate(rows):
+            try:
+                made = reshape(row)
+            except UsageError as error:
+                msg = f"row {number + 1:,}: {error.message}"
+                raise UsageError(msg, hint=error.hint) from error
+            if isinstance(made, str):
+                self.rows[number] = made
+            else:
+                yield made
 
 
 def write_lines(target: Path, rows: Iterable[Row]) -> None:

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from dialogauge.core import UsageError
 from dialogauge.training.targets.alternating import dialogue
-from dialogauge.training.targets.llamafactory import write_text, write_tokens
-from dialogauge.training.targets.shards import Row, kept, write_lines
+from dialogauge.training.targets.llamafactory import FITS, write_text, write_tokens
+from dialogauge.training.targets.shards import LeftOut, Row, write_lines
 from dialogauge.training.targets.trainers import write_openrlhf, write_trl, write_verl
 
-Writer = Callable[[str, Iterable[Row], Path, Path | None, Counter[str]], dict[str, Path]]
-"""Takes the kind, the rows, the data file, the model's folder or None, and where it counts what has no place;
+Writer = Callable[[str, Iterable[Row], Path, Path | None, LeftOut], dict[str, Path]]
+"""Takes the kind, the rows, the data file, the model's folder or None, and where it notes what has no place;
 returns what was written, by what it is."""
 
 
 def _write_sharegpt(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: Counter[str]
+    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
 ) -> dict[str, Path]:
     del kind, model
-    write_lines(out, kept(rows, dialogue, left_out))
+    write_lines(out, left_out.kept(rows, dialogue))
     return {"data": out}
 
 
 def _write_llamafactory(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: Counter[str]
+    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
 ) -> dict[str, Path]:
     """Write tokens where they are needed or the model is named, else text."""
     write = write_tokens if kind == "segment" or model is not None else write_text
@@ -85,15 +86,25 @@ def expect_target(target: str, kind: str) -> Writer:
     return writer
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenTarget:
+    """What was written for a trainer."""
+
+    files: Mapping[str, Path]
+    """By what they are: `data`, `config` ..."""
+    left_out: LeftOut
+
+    @property
+    def lines(self) -> Iterator[tuple[str, int]]:
+        """Yield what was left out, and how much of it."""
+        yield from Counter(self.left_out.rows.values()).items()
+        if self.left_out.turns:
+            yield f"oldest turns of rows that have more than {FITS:,} tokens", self.left_out.turns
+
+
 def write_target(
-    target: str,
-    kind: str,
-    rows: Iterable[Row],
-    out: Path,
-    *,
-    model: Path | None = None,
-    left_out: Counter[str] | None = None,
-) -> dict[str, Path]:
+    target: str, kind: str, rows: Iterable[Row], out: Path, *, model: Path | None = None
+) -> WrittenTarget:
     """Write rows for a trainer, and beside them a configuration that runs; shard by shard.
 
     Args:
@@ -104,13 +115,11 @@ def write_target(
             `NAME.tokens`; what stands beside it begins with its name.
         model: The folder of the model that is to be trained. The configuration names it; rows for
             LLaMA-Factory are then written in its tokens, and segments cannot be written otherwise.
-        left_out: Counts what has no place in the target's form, by reason.
-
-    Returns what was written, by what it is: `data`, `config` ...
 
     Raises:
         UsageError: The trainer takes no such rows; or they are to be written in tokens and cannot be.
         MissingExtra: pyarrow or transformers is not installed, and needed.
         StoreError: The system refuses to write.
     """
-    return expect_target(target, kind)(kind, rows, out, model, Counter() if left_out is None else left_out)
+    left_out = LeftOut()
+    return WrittenTarget(expect_target(target, kind)(kind, rows, out, model, left_out), left_out)

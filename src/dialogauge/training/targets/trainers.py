@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import count
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-from dialogauge.training.targets.shards import Row, kept, model_folder, place, write_lines, write_parquet
+from dialogauge.training.targets.shards import LeftOut, Row, model_folder, place, write_lines, write_parquet
 
 _COMMANDS: Final[Mapping[str, str]] = {"sft": "sft", "dpo": "dpo", "segment": "dspo", "rl": "gsrpo"}
 """By kind of rows what `dialogauge tune` does with them."""
@@ -20,7 +19,7 @@ _TURNS: Final = 10
 
 
 def write_trl(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: Counter[str]
+    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
 ) -> dict[str, Path]:
     """Write the rows as they are, and a configuration of accelerate for several GPUs."""
     del left_out
@@ -41,13 +40,13 @@ def write_trl(
 
 
 def write_verl(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: Counter[str]
+    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
 ) -> dict[str, Path]:
     """Write Parquet and a configuration; for RL also the loop of sessions, and who plays and judges."""
     data, config = out.with_suffix(".parquet"), out.with_name(f"{out.stem}.verl.yaml")
     names = {"name": out.stem, "file": data.name, "tuned": f"{out.stem}.tuned", "model": model_folder(model)}
     if kind == "sft":
-        write_parquet(data, kept(rows, _plain_dialogue, left_out), {"messages": "messages"})
+        write_parquet(data, left_out.kept(rows, _plain_dialogue), {"messages": "messages"})
         return {"data": data, "config": place("verl_sft.yaml", config, names)}
     write_parquet(data, map(_verl_prompt, rows, count()), _VERL_PROMPT)
     roles = place("roles.toml", out.with_name(f"{out.stem}.roles.toml"))
@@ -80,14 +79,14 @@ def _verl_prompt(row: Row, number: int) -> dict[str, Any]:
 
 
 def write_openrlhf(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: Counter[str]
+    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
 ) -> dict[str, Path]:
     """Write JSON lines and the command; for RL also what plays the sessions, and who plays and judges."""
     del model  # the command asks for it
     script = out.with_name(f"{out.stem}.openrlhf.sh")
     names = {"tuned": f"{out.stem}.tuned", "file": out.name, "script": script.name}
     if kind == "sft":
-        write_lines(out, kept(rows, _plain_dialogue, left_out))
+        write_lines(out, left_out.kept(rows, _plain_dialogue))
         return {"data": out, "config": place("openrlhf_sft.sh", script, names)}
     write_lines(out, map(_openrlhf_prompt, rows))
     roles = place("roles.toml", out.with_name(f"{out.stem}.roles.toml"))

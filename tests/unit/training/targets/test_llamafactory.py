@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import pyarrow.ipc
@@ -53,14 +52,14 @@ def trained(model, labels):
 
 def test_a_segment_is_trained_on_what_its_character_says(tmp_path, model):
     written = write_target("llamafactory", "segment", [SEGMENT], tmp_path / "rows.jsonl", model=model)
-    (row,) = read(written["data"])
+    (row,) = read(written.files["data"])
     assert trained(model, row["chosen_labels"]) == ["The lamp.<|im_end|>", "好。<|im_end|>"]
     assert trained(model, row["rejected_labels"]) == ["I am an AI model.<|im_end|>"]
     for side in ("chosen", "rejected"):
         ids = row[f"{side}_input_ids"]
         assert row[f"{side}_attention_mask"] == [1] * len(ids)
         assert all(label in (-100, token) for label, token in zip(row[f"{side}_labels"], ids, strict=True))
-    config = written["config"].read_text()
+    config = written.files["config"].read_text()
     assert 'tokenized_path: "rows.tokens"' in config
     assert f"model_name_or_path: {model}" in config
 
@@ -68,22 +67,19 @@ def test_a_segment_is_trained_on_what_its_character_says(tmp_path, model):
 def test_a_greeting_is_one_of_the_characters_turns(tmp_path, model):
     greeted = {"messages": [SYSTEM, {"role": "assistant", "content": "A boat!"}, *talk("Hello.", "Come in.")]}
     written = write_target("llamafactory", "sft", [greeted], tmp_path / "rows.jsonl", model=model)
-    (row,) = read(written["data"])
+    (row,) = read(written.files["data"])
     assert trained(model, row["labels"]) == ["A boat!<|im_end|>", "Come in.<|im_end|>"]
 
 
 def test_the_oldest_turns_go_and_are_counted(tmp_path, model, monkeypatch):
     monkeypatch.setattr(llamafactory, "FITS", 160)
-    left_out = Counter()
     long = {**SEGMENT, "prompt": [SYSTEM, *talk(*(f"Turn {n}, as the river goes." for n in range(20)))]}
-    written = write_target(
-        "llamafactory", "segment", [long], tmp_path / "rows.jsonl", model=model, left_out=left_out
-    )
-    (row,) = read(written["data"])
+    written = write_target("llamafactory", "segment", [long], tmp_path / "rows.jsonl", model=model)
+    (row,) = read(written.files["data"])
     assert 100 < len(row["chosen_input_ids"]) <= 160
     assert trained(model, row["chosen_labels"]) == ["The lamp.<|im_end|>", "好。<|im_end|>"]
-    ((reason, number),) = left_out.items()
-    assert reason == "oldest turns of rows that have more than 160 tokens"
+    ((reason, number),) = written.lines
+    assert reason.startswith("oldest turns of rows")
     assert 0 < number < 10
 
 

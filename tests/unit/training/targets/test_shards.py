@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections import Counter
 
 import pyarrow.ipc
 import pyarrow.parquet
@@ -12,7 +11,7 @@ import pytest
 
 from dialogauge.core import UsageError
 from dialogauge.training.targets import shards
-from dialogauge.training.targets.shards import kept, place, write_dataset, write_lines, write_parquet
+from dialogauge.training.targets.shards import LeftOut, place, write_dataset, write_lines, write_parquet
 
 
 def counted(number, taken):
@@ -98,13 +97,13 @@ def test_a_row_that_cannot_be_written_is_named():
             raise UsageError("it is too long", hint="shorten it")
         return "of no use" if row["id"] == 1 else dict(row)
 
-    left_out = Counter()
-    rows = kept(counted(3, []), reshape, left_out)
+    left_out = LeftOut()
+    rows = left_out.kept(counted(3, []), reshape)
     assert next(rows)["id"] == 0
     with pytest.raises(UsageError, match="row 3: it is too long") as error:
         next(rows)
     assert error.value.hint == "shorten it"
-    assert left_out == {"of no use": 1}
+    assert left_out.rows == {1: "of no use"}
 
 
 def test_names_are_quoted_as_the_file_has_it(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections import Counter
 
 import pyarrow.parquet
 import pytest
@@ -59,7 +58,7 @@ def test_a_refused_kind_writes_nothing(tmp_path):
     ],
 )
 def test_trl_gets_the_rows_as_they_are_and_a_configuration_of_accelerate(tmp_path, kind, command):
-    written = write_target("trl", kind, [SFT, RL], tmp_path / "rows.jsonl")
+    written = write_target("trl", kind, [SFT, RL], tmp_path / "rows.jsonl").files
     assert [json.loads(line) for line in written["data"].read_text("utf-8").splitlines()] == [SFT, RL]
     line = written["accelerate"].read_text().splitlines()[1]
     assert line == f"# accelerate launch --config_file rows.accelerate.yaml {command}"
@@ -67,19 +66,21 @@ def test_trl_gets_the_rows_as_they_are_and_a_configuration_of_accelerate(tmp_pat
 
 
 def test_conversations_to_label_are_written_alone(tmp_path):
-    assert set(write_target("trl", "active", [SFT], tmp_path / "rows.jsonl")) == {"data"}
+    assert set(write_target("trl", "active", [SFT], tmp_path / "rows.jsonl").files) == {"data"}
 
 
 def test_the_configuration_names_the_model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model = tmp_path / "model"
-    written = write_target("verl", "sft", [SFT], tmp_path / "rows.parquet", model=model.relative_to(tmp_path))
+    written = write_target(
+        "verl", "sft", [SFT], tmp_path / "rows.parquet", model=model.relative_to(tmp_path)
+    ).files
     assert f"  path: {model}\n" in written["config"].read_text()
 
 
 def test_llamafactory_gets_text_with_a_description(tmp_path):
-    first = write_target("llamafactory", "sft", [SFT], tmp_path / "talks.jsonl")
-    second = write_target("llamafactory", "dpo", [PAIR], tmp_path / "pairs.jsonl")
+    first = write_target("llamafactory", "sft", [SFT], tmp_path / "talks.jsonl").files
+    second = write_target("llamafactory", "dpo", [PAIR], tmp_path / "pairs.jsonl").files
     described = json.loads(second["description"].read_text())
     assert first["description"] == second["description"] == tmp_path / "dataset_info.json"
     assert described["talks"] == {
@@ -110,17 +111,17 @@ def test_segments_for_llamafactory_need_the_model(tmp_path):
 def test_tools_are_left_out_where_the_reader_would_write_them_otherwise(tmp_path):
     tools = {**SFT, "tools": [{"type": "function", "function": {"name": "tide"}}]}
     for target in ("llamafactory", "verl", "openrlhf"):
-        left_out = Counter()
-        write_target(target, "sft", [SFT, tools], tmp_path / f"{target}.jsonl", left_out=left_out)
-        (reason,) = left_out
+        written = write_target(target, "sft", [tools, SFT, tools], tmp_path / f"{target}.jsonl")
+        ((reason, number),) = written.lines
         assert reason.startswith("tools: ")
-        assert left_out.total() == 1
+        assert number == 2
+        assert set(written.left_out.rows) == {0, 2}
     rows = pyarrow.parquet.read_table(tmp_path / "verl.parquet").to_pylist()
     assert rows == [SFT]
 
 
 def test_verl_gets_prompts_with_scenarios_and_a_loop(tmp_path):
-    written = write_target("verl", "rl", [RL, RL], tmp_path / "rows.jsonl")
+    written = write_target("verl", "rl", [RL, RL], tmp_path / "rows.jsonl").files
     rows = pyarrow.parquet.read_table(written["data"]).to_pylist()
     assert written["data"].name == "rows.parquet"
     assert [row["extra_info"]["index"] for row in rows] == [0, 1]
@@ -132,7 +133,7 @@ def test_verl_gets_prompts_with_scenarios_and_a_loop(tmp_path):
 
 
 def test_openrlhf_gets_the_scenario_as_the_label_and_an_agent(tmp_path):
-    written = write_target("openrlhf", "rl", [RL], tmp_path / "rows.jsonl")
+    written = write_target("openrlhf", "rl", [RL], tmp_path / "rows.jsonl").files
     row = json.loads(written["data"].read_text("utf-8"))
     assert json.loads(row["label"]) == {"prompt": RL["prompt"], "scenario": SCENARIO}
     assert row["prompt"] == RL["prompt"]
@@ -141,8 +142,7 @@ def test_openrlhf_gets_the_scenario_as_the_label_and_an_agent(tmp_path):
 
 
 def test_roles_name_no_key(tmp_path):
-    roles = tomllib.loads(write_target("verl", "rl", [RL], tmp_path / "r.jsonl")["roles"].read_text())[
-        "roles"
-    ]
+    written = write_target("verl", "rl", [RL], tmp_path / "r.jsonl").files
+    roles = tomllib.loads(written["roles"].read_text())["roles"]
     assert set(roles) == {"simulator", "judge"}
     assert all(set(role) == {"model", "base_url", "temperature"} for role in roles.values())
