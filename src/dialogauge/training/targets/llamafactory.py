@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.core import FileFault, Place, UsageError
+from dialogauge.core import FileFault, Place
 from dialogauge.core.files import read_text, shown_path
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
@@ -32,9 +32,7 @@ _TOOLS: Final = "tools: LLaMA-Factory writes calls as its own template does; nam
 _COLUMNS: Final = {"messages": "conversations", "system": "system", "tools": "tools"}
 
 
-def write_text(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
-) -> dict[str, Path]:
+def write_text(kind: str, rows: Iterable[Row], out: Path, left_out: LeftOut) -> dict[str, Path]:
     """Write SFT rows and pairs of replies as ShareGPT has them, `dataset_info.json`, and a configuration."""
     reshape = dialogue if kind == "sft" else reply_pair
     write_lines(out, left_out.kept(rows, lambda row: _TOOLS if _with_tools(row) else reshape(row)))
@@ -45,7 +43,7 @@ def write_text(
     name = out.stem.replace(",", "_")  # a comma stands between two
     info = _described(out.with_name(_INFO), name, entry)
     data = f"dataset_dir: .\ndataset: {json.dumps(name)}"
-    return {"data": out, "description": info, **_configured(kind, out, model, data, _TEMPLATE)}
+    return {"data": out, "description": info, **_configured(kind, out, None, data, _TEMPLATE)}
 
 
 def _with_tools(row: Row) -> bool:
@@ -54,16 +52,12 @@ def _with_tools(row: Row) -> bool:
 
 
 def write_tokens(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
+    kind: str, rows: Iterable[Row], out: Path, model: Path, left_out: LeftOut
 ) -> dict[str, Path]:
     """Write rows in tokens, as a folder that `tokenized_path` reads, and a configuration.
 
-    Raises UsageError without the folder of a model, whose tokenizer it takes, and where the template of that
-    tokenizer does not do.
+    Raises UsageError where the template of the model's tokenizer does not do.
     """
-    if model is None:
-        msg = f"{kind} rows for LLaMA-Factory are written in tokens, and no model is named"
-        raise UsageError(msg, hint="name the folder of the model that is to be trained")
     reshape = _in_tokens(kind, load_dialogue_tokenizer(model, FITS), left_out)
     parts = ("",) if kind == "sft" else ("chosen_", "rejected_")
     columns: dict[str, str] = {}

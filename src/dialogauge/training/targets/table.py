@@ -30,9 +30,10 @@ def _write_sharegpt(
 def _write_llamafactory(
     kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
 ) -> dict[str, Path]:
-    """Write tokens where they are needed or the model is named, else text."""
-    write = write_tokens if kind == "segment" or model is not None else write_text
-    return write(kind, rows, out, model, left_out)
+    """Write tokens where the model is named, else text."""
+    if model is None:
+        return write_text(kind, rows, out, left_out)
+    return write_tokens(kind, rows, out, model, left_out)
 
 
 _LABEL: Final = "conversations that people are to label are no training rows"
@@ -73,16 +74,20 @@ TARGETS: Final[Mapping[str, Mapping[str, Writer | str]]] = {
 """By trainer and kind of rows what writes them, or why they are refused."""
 
 
-def expect_target(target: str, kind: str) -> Writer:
+def expect_target(target: str, kind: str, model: Path | None = None) -> Writer:
     """Return what writes rows of a kind for a trainer.
 
-    Raises UsageError where it takes none, with the reason.
+    Raises UsageError where it takes none, with the reason, and where it takes them in tokens of a model that
+    is not named.
     """
     writer = TARGETS[target][kind]
     if isinstance(writer, str):
         takes = ", ".join(k for k, entry in TARGETS[target].items() if not isinstance(entry, str))
         msg = f"{target} takes no {kind} rows: {writer}"
         raise UsageError(msg, hint=f"it takes {takes}; --to trl takes all")
+    if (target, kind) == ("llamafactory", "segment") and model is None:
+        msg = "segments for LLaMA-Factory are written in tokens, and no model is named"
+        raise UsageError(msg, hint="name the folder of the model that is to be trained: --for-model DIR")
     return writer
 
 
@@ -121,5 +126,5 @@ def write_target(
         MissingExtra: pyarrow or transformers is not installed, and needed.
         StoreError: The system refuses to write.
     """
-    left_out = LeftOut()
-    return WrittenTarget(expect_target(target, kind)(kind, rows, out, model, left_out), left_out)
+    left_out, write = LeftOut(), expect_target(target, kind, model)
+    return WrittenTarget(write(kind, rows, out, model, left_out), left_out)

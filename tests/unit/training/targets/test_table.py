@@ -104,7 +104,7 @@ def test_a_description_of_something_else_is_not_written_over(tmp_path):
 
 
 def test_segments_for_llamafactory_need_the_model(tmp_path):
-    with pytest.raises(UsageError, match="written in tokens, and no model is named"):
+    with pytest.raises(UsageError, match=r"written in tokens, and no model is named.*--for-model"):
         write_target("llamafactory", "segment", [], tmp_path / "rows.jsonl")
 
 
