@@ -510,6 +510,7 @@ NO_FILE: Final[Mapping[str, str]] = {
     "systems": "references: what py: names, Python reads",
     "bert_score": "a folder, which transformers reads",
     "tokenizer": "a folder, which transformers reads",
+    "trained": "a folder, which transformers reads",
     "base_url": "an address",
     "by": "names of columns",
     "chosen_field": "a key of records",
@@ -585,6 +586,8 @@ OWN_FILES: Final = frozenset(
         "signals/markers.py",
         "studies/learning/planted.py",
         "training/row_files.py",  # what `pairs` has written
+        "training/targets/llamafactory.py",  # a description of data sets, to which it adds one
+        "training/targets/shards.py",
     }
 )
 """Modules that open what ships with the package, or read nothing out of it."""

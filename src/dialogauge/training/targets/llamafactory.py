@@ -101,7 +101,7 @@ def _described(file: Path, name: str, entry: dict[str, Any]) -> Path:
     if file.exists():
         try:
             described = json.loads(read_text(file, "description of data sets", FileFault))
-        except ValueError:
+        except (ValueError, RecursionError):
             described = None
     if not isinstance(described, dict):
         msg = "this is no description of data sets of LLaMA-Factory"
