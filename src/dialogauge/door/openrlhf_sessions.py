@@ -11,7 +11,7 @@ from typing import Any
 from openrlhf.utils.agent import AgentExecutorBase
 
 from dialogauge.door.session_host import session_host
-from dialogauge.training.masks import DialogueTokenizer
+from dialogauge.training import DialogueTokenizer
 
 
 def executor(roles_file: str, *, turns: int, reply_tokens: int = 256) -> type[AgentExecutorBase]:

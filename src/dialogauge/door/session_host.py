@@ -20,8 +20,8 @@ from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import Conversation, EndpointError, Message, Place, UsageError
 from dialogauge.core.conversation import PREFIX
 from dialogauge.rubrics import load_rubric
-from dialogauge.training.masks import DialogueTokenizer
-from dialogauge.training.rollouts import (
+from dialogauge.training import (
+    DialogueTokenizer,
     PolicyBatch,
     PolicyModel,
     Rollout,

@@ -10,7 +10,7 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 
 from dialogauge.core import digest_text
 from dialogauge.door.session_host import session_host
-from dialogauge.training.masks import DialogueTokenizer
+from dialogauge.training import DialogueTokenizer
 
 
 class SessionLoop(AgentLoopBase):

@@ -34,6 +34,15 @@ if TYPE_CHECKING:
     )
     from dialogauge.training.preferences import APART, ReplyPair, pair_of_dialogues, reply_pairs
     from dialogauge.training.rewarded import Rewarded, rewarded_by
+    from dialogauge.training.rollouts import (
+        PolicyBatch,
+        PolicyModel,
+        Rollout,
+        RolloutPrompt,
+        SamplingSettings,
+        SessionPlayer,
+        SessionScorer,
+    )
     from dialogauge.training.rows import (
         POINTS,
         Provenance,
