@@ -14,6 +14,7 @@ import pytest
 
 import dialogauge as library
 from dialogauge.core import UsageError
+from dialogauge.core.json_keys import as_json
 from dialogauge.data.tasks import DATASETS
 from dialogauge.report import to_html
 from dialogauge.runs import open_run
@@ -441,6 +442,21 @@ def test_step_by_step_a_memory_grows_by_what_it_was_taught(dialogauge, log, tmp_
     assert again.json["sets"][0]["systems"][0]["asked"] == 2  # the tasks that the logs are about
 
 
+def test_the_support_desk_that_ships_is_asked_step_by_step_by_its_name(dialogauge, tmp_path):
+    command = ("learn", "run", "--tasks", "support-desk", "--logs", "support-desk", "--no-controls")
+    steps = ("--protocol", "stepwise", "--step-size", 60, "--system", "bm25-session")
+    done = dialogauge(*command, *steps, "-o", "run", "--json")
+    assert done.code == 0, done.err
+    sets = {of["dataset"]: of for of in done.json["sets"]}
+    assert sets.keys() == {"support-desk-en", "support-desk-zh"}
+    for of in sets.values():
+        (system,) = of["systems"]
+        assert system["asked"] == 44
+        assert system["categories"].keys() == {"no rule", "one rule", "two rules"}
+        assert [step for step, _ in of["steps"]["bm25-session"]] == [0, 1, 2]
+    assert done.json["costs"]["bm25-session"]["dialogues"] == 115
+
+
 TAUGHT = ((1, "Which colour has the gate of the garden?", "green"), (2, "Who owns the mill?", "Mrs Dahl"))
 
 
@@ -564,7 +580,7 @@ def test_the_error_of_a_judge_is_measured_and_taken_out(dialogauge, talks, serve
     assert "planted answers, by the judge" in text
     assert len(list(judged_blocks(result))) == 4
     printed = dialogauge("learn", "compare", "judged", "--json", "-o", "corrected")
-    assert printed.json == json.loads(json.dumps(result.to_json()))
+    assert printed.json == json.loads(json.dumps(as_json(result)))
     assert (tmp_path / "corrected" / "compare.html").exists()
 
 

@@ -557,7 +557,6 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "rubrics/weights.py": ("weights",),
     "runs/directory.py": ("manifest", "summary"),
     "runs/store.py": ("run file", "notes on users", "induced criteria"),
-    "app/learn/run.py": ("disputed tasks",),
     "studies/learning/published.py": ("published results",),
     "studies/replay/items.py": ("item set", "item set of a run"),
 }
@@ -584,7 +583,7 @@ OWN_FILES: Final = frozenset(
         "retrieval/ranked.py",
         "rubrics/templates.py",
         "signals/markers.py",
-        "studies/learning/planted.py",
+        "studies/learning/judged.py",
         "training/row_files.py",  # what `pairs` has written
         "training/targets/llamafactory.py",  # a description of data sets, to which it adds one
         "training/targets/shards.py",

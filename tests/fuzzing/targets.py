@@ -316,7 +316,7 @@ def published_results(rng: random.Random, folder: Path) -> str:
         tables = read_published(path)
     except DialogaugeError as error:
         return _placed(error, path)
-    json_document(tables.to_json())
+    json_document(as_json(tables))
     assert to_text(published_blocks(tables))
     assert to_html(tables.page)
     return "read"

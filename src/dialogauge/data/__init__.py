@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         LoggedDialogue,
         TaskFile,
         TaskRecord,
+        public_rows,
         read_logs,
         read_tasks,
         sample_tasks,

@@ -1,10 +1,34 @@
-"""Where a model in this process runs."""
+"""Models in this process: loading them, and where they run."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from dialogauge.core.errors import UsageError
+from dialogauge.core.errors import DialogaugeError, EndpointError, MissingExtra, UsageError
+
+
+def pretrained(
+    kind: str, source: str | Path, fault: type[DialogaugeError] = EndpointError, *, local: bool = False
+) -> Any:  # noqa: ANN401 - of transformers
+    """Return what a class of transformers, such as `AutoModel`, makes of a folder or a name.
+
+    With `local` nothing is fetched, whatever the name.
+
+    Raises MissingExtra without torch and transformers, and `fault` for what cannot be loaded.
+    """
+    try:
+        import torch  # noqa: F401 - without it transformers says so late
+        import transformers
+        from safetensors import SafetensorError
+    except ImportError as error:
+        msg = f"a model in this process needs torch and transformers: {error}"
+        raise MissingExtra(msg, hint="pip install 'dialogauge[transformers]'") from None
+    try:
+        return getattr(transformers, kind).from_pretrained(source, local_files_only=local)
+    except (OSError, ValueError, LookupError, RuntimeError, ImportError, SafetensorError) as error:
+        msg = f"the model in {str(source)!r} cannot be loaded: {error}"
+        raise fault(msg, hint="give a folder with config, weights and tokenizer") from None
 
 
 def chosen_device(wanted: str, torch: Any) -> str:  # noqa: ANN401 - the module, loaded where it is used

@@ -25,7 +25,7 @@ _PATH: Final = "/embeddings"
 
 
 class HttpEmbedder:
-    """One embedding model at one endpoint; implements `agents.memory.searchers.Embedder`.
+    """One embedding model at one endpoint; implements `agents.memory.systems.Embedder`.
 
     It keeps deadlines and budget, and retries what may pass. What does not pass is an `EndpointError`, since
     without vectors nothing can be searched.

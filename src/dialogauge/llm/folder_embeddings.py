@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from dialogauge.core.errors import EndpointError, MissingExtra, UsageError
+from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Usage
-from dialogauge.llm.device import chosen_device
+from dialogauge.llm.device import chosen_device, pretrained
 from dialogauge.llm.identity import folder_digest
 
 _BATCH: Final = 32
@@ -20,7 +20,7 @@ _LONGEST: Final = 512
 
 
 class FolderEmbedder:
-    """An encoder in a folder; implements `agents.memory.searchers.Embedder`.
+    """An encoder in a folder; implements `agents.memory.systems.Embedder`.
 
     The states of its last layer are averaged over the tokens, or the first one is taken, as the folder's
     `1_Pooling/config.json` says; it reads as many tokens as `sentence_bert_config.json` says.
@@ -72,22 +72,11 @@ class FolderEmbedder:
 
     def _load(self) -> tuple[Any, Any, str]:
         if self._loaded is None:
-            try:
-                import torch
-                from transformers import AutoModel, AutoTokenizer
-            except ImportError as error:
-                message = f"a model in this process needs torch and transformers: {error}"
-                raise MissingExtra(message, hint="pip install 'dialogauge[transformers]'") from None
+            tokenizer, model = (pretrained(kind, self._folder) for kind in ("AutoTokenizer", "AutoModel"))
+            import torch
+
             device = chosen_device(self._device, torch)
-            try:
-                tokenizer = AutoTokenizer.from_pretrained(self._folder)
-                model = AutoModel.from_pretrained(self._folder).to(device).eval()
-            except (OSError, ValueError, LookupError, RuntimeError, ImportError) as error:
-                message = f"the model in {self._folder} cannot be loaded: {error}"
-                raise EndpointError(
-                    message, hint="give a folder with config, weights and tokenizer"
-                ) from None
-            self._loaded = (model, tokenizer, device)
+            self._loaded = (model.to(device).eval(), tokenizer, device)
         return self._loaded
 
     def _embed(self, texts: list[str]) -> list[list[float]]:

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from dialogauge.core.errors import EndpointError, MissingExtra
+from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
-from dialogauge.llm.device import chosen_device
+from dialogauge.llm.device import chosen_device, pretrained
 from dialogauge.llm.identity import folder_digest
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, SamplingParameters
 from dialogauge.llm.wire import request_body, with_schema
@@ -77,27 +77,15 @@ class TransformersClient:
 
     def _load(self) -> tuple[Any, Any, str]:
         if self._loaded is None:
-            try:
-                import torch
-                from safetensors import SafetensorError
-                from transformers import AutoModelForCausalLM, AutoTokenizer
-            except ImportError as error:
-                message = f"a model in this process needs torch and transformers: {error}"
-                hint = "pip install 'dialogauge[transformers]'"
-                raise MissingExtra(message, hint=hint) from None
+            tokenizer = pretrained("AutoTokenizer", self._model_name)
+            model = pretrained("AutoModelForCausalLM", self._model_name)
+            import torch
+
             device = chosen_device(self._device, torch)
-            try:
-                tokenizer = AutoTokenizer.from_pretrained(self._model_name)
-                model = AutoModelForCausalLM.from_pretrained(self._model_name).to(device).eval()
-            except (OSError, ValueError, LookupError, RuntimeError, ImportError, SafetensorError) as error:
-                message = f"the model {self._model_name!r} cannot be loaded: {error}"
-                raise EndpointError(
-                    message, hint="give a folder with config, weights and tokenizer"
-                ) from None
             if not tokenizer.chat_template:
                 message = f"the model {self._model_name!r} has no chat template"
                 raise EndpointError(message, hint="give the folder of a model that was made for chats")
-            self._loaded = (model, tokenizer, device)
+            self._loaded = (model.to(device).eval(), tokenizer, device)
         return self._loaded
 
     def _generate(self, messages: list[dict[str, Any]], request: ChatRequest) -> ChatReply | ChatFailure:

@@ -74,13 +74,9 @@ def among_first(scores: NDArray[np.floating], k: int) -> NDArray[np.bool_]:
 
 
 def best(ids: Sequence[str], numbers: NDArray[np.integer], scores: Floats, k: int) -> Hits:
-    """Return the k highest scores with their ids; of equal scores those whose ids come first.
+    """Return the k highest of scores, shape (n,), with their ids; of equal scores the first ids.
 
-    Args:
-        ids: By number.
-        numbers: Distinct, shape (n,).
-        scores: Of these numbers, shape (n,).
-        k: At least 1, else ValueError.
+    `numbers` are distinct, of the same shape: by them `ids` are looked up. ValueError for k < 1.
     """
     if k < 1:
         msg = f"a search returns at least 1 entry, not {k}"

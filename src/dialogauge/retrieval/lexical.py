@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dialogauge.core.errors import InputError
 from dialogauge.retrieval.growing import Floats, GrowingIndex, Hits, Numbers, best, view
 from dialogauge.text import listed_terms, pieces
+
+_K1: Final = 1.5
+_B: Final = 0.75
 
 
 class LexicalIndex(GrowingIndex):
@@ -24,15 +25,11 @@ class LexicalIndex(GrowingIndex):
     on the texts that are present alone: not on those that were removed, nor on the order of adding.
 
     score = sum over terms of ln(1 + (N - df + .5) / (df + .5)) * tf / (tf + k1 (1 - b + b length / mean)),
-    a term counting as often as the query has it.
+    a term counting as often as the query has it; k1 1.5, b .75.
     """
 
-    kind = "lexical"
-    """What `save` calls it."""
-
-    def __init__(self, *, k1: float = 1.5, b: float = 0.75) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._k1, self._b = k1, b
         self._sources: dict[str, tuple[Any, ...]] = {}
         self._lengths = array("i")
         self._total = 0
@@ -61,16 +58,16 @@ class LexicalIndex(GrowingIndex):
         self._total -= self._lengths[self._unmarked(id)]
         del self._sources[id]
         if self._crowded:
-            vars(self).update(vars(self._of(self._sources.values())))
+            index = type(self)()
+            for source in self._sources.values():
+                index.add(*source)
+            vars(self).update(vars(index))
 
     def search(self, query: str, k: int) -> Hits:
         """Return the k best texts with their scores; of equal ones those whose ids come first.
 
-        Texts that share no term with the query score 0, and fill up where fewer than k do.
-
-        Args:
-            query: Any text.
-            k: At least 1, else ValueError.
+        Texts that share no term with the query score 0, and fill up where fewer than k do. ValueError for
+        k < 1.
         """
         scores = self._bm25(listed_terms(pieces(query)))
         numbers = np.flatnonzero(scores)
@@ -82,29 +79,6 @@ class LexicalIndex(GrowingIndex):
         """Return a copy that changes on its own; the two share what neither has added to since."""
         self._unshared = set()
         return super().copy()
-
-    def save(self) -> bytes:
-        """Return the texts as bytes, for `load`: an index of any version makes its own terms of them."""
-        return json.dumps([self.kind, *self._sources.values()]).encode()
-
-    @classmethod
-    def load(cls, data: bytes) -> Self:
-        """Return an index of what `save` wrote; InputError for any other bytes."""
-        try:
-            kind, *sources = json.loads(data)
-            if kind != cls.kind:
-                raise ValueError(kind)
-            return cls()._of(sources)
-        except (AttributeError, TypeError, ValueError) as error:
-            msg = f"these bytes are no saved index ({cls.kind})"
-            raise InputError(msg, hint="index the texts anew") from error
-
-    def _of(self, sources: Iterable[Sequence[str]]) -> Self:
-        """Return an index of some texts with the settings of this one."""
-        index = type(self)(k1=self._k1, b=self._b)
-        for source in sources:
-            index.add(*source)
-        return index
 
     def _bm25(self, terms: Iterable[str]) -> Floats:
         """Return the score of each number, 0 for removed ones, and one more that is 0."""
@@ -130,7 +104,7 @@ class LexicalIndex(GrowingIndex):
 
     def _saturated(self, counts: NDArray[Any], lengths: NDArray[Any], mean: float) -> Floats:
         """Return what a term that texts of some lengths have so often counts in them, 0 to 1."""
-        out: Floats = counts / (counts + self._k1 * (1 - self._b + self._b * lengths / (mean or 1.0)))
+        out: Floats = counts / (counts + _K1 * (1 - _B + _B * lengths / (mean or 1.0)))
         return out
 
 

@@ -80,10 +80,8 @@ class RankedIndex(LexicalIndex):
     messages that are present, and on their order within the groups.
     """
 
-    kind = "ranked"
-
-    def __init__(self, *, k1: float = 1.5, b: float = 0.75) -> None:
-        super().__init__(k1=k1, b=b)
+    def __init__(self) -> None:
+        super().__init__()
         # By message: its group, the messages beside it there, its speaker, its traits, its distinct 3-grams.
         self._group, self._before, self._after, self._speaker = (array("i") for _ in range(4))
         self._traits = array("i")
@@ -105,12 +103,8 @@ class RankedIndex(LexicalIndex):
     ) -> None:
         """Index a message; ValueError where its id is present already.
 
-        Args:
-            id: Of the message.
-            text: What it says.
-            speaker: Whose name queries may have.
-            group: Its session, of which it is the last message so far; None: a session of its own.
-            header: Of the session, such as its date; that of its first message counts.
+        Of its group, the session, it is the last message so far; None is a session of its own. The header,
+        such as the date, is that of the session: the one of its first message counts.
         """
         number = len(self._ids)
         super().add(id, text)
@@ -178,12 +172,8 @@ class RankedIndex(LexicalIndex):
         """Return the k best messages with their scores, which may be negative; of equal ones the first ids.
 
         Messages that neither share a term with the query nor stand within two of one that does fill up where
-        fewer than k do.
-
-        Args:
-            query: The bare question.
-            k: At least 1, else ValueError.
-            vector: The embedding of the question, for messages that have theirs.
+        fewer than k do. `vector` is the embedding of the question, for messages that have theirs. ValueError
+        for k < 1.
         """
         numbers, scores = self._scored(query, k, vector)
         return best(self._ids, numbers, scores, k)
@@ -319,18 +309,6 @@ class RankedIndex(LexicalIndex):
             shares[numbers] = common / total
             cosines[numbers] = common / np.maximum(lengths, 1e-9) / np.sqrt(total)
         return shares[texts], cosines[texts]
-
-    def save(self) -> bytes:
-        """Return the messages as bytes, for `load`, a line of JSON, and behind it their embeddings."""
-        return super().save() + (b"\n" + self._vectors.save() if self._vectors is not None else b"")
-
-    @classmethod
-    def load(cls, data: bytes) -> Self:
-        """Return an index of what `save` wrote; InputError for any other bytes."""
-        messages, _, vectors = data.partition(b"\n")
-        index = super().load(messages)
-        index._vectors = VectorIndex.load(vectors) if vectors else None
-        return index
 
     def copy(self) -> Self:
         """Return a copy that changes on its own; the two share what neither has added to since."""

@@ -14,7 +14,6 @@ from dialogauge.retrieval.growing import Floats, GrowingIndex, Hits, among_first
 
 Vector = Sequence[float] | NDArray[np.floating]
 
-_KIND: Final = "vectors 1"
 _CLOSE: Final = 1e-5
 """More than float32 errs in the cosine of two unit vectors of some thousand dimensions."""
 

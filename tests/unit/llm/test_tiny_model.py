@@ -203,7 +203,7 @@ async def test_a_model_without_a_chat_template_stops(folder, monkeypatch):
     transformers = pytest.importorskip("transformers")
     plain = transformers.AutoTokenizer.from_pretrained(str(folder))
     plain.chat_template = None
-    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", lambda _: plain)
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", lambda _, **more: plain)
     client = TransformersClient(str(folder))
     with pytest.raises(EndpointError, match="has no chat template"):
         await client.complete(ChatRequest(({"role": "user", "content": "x"},)))

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.core.errors import InputError
 from dialogauge.retrieval import EMBEDDED, FEATURES, RankedIndex
 from dialogauge.retrieval.ranked import linear, load_weights
 from sets import examples
@@ -121,18 +120,15 @@ def test_chinese() -> None:
     assert index_of(rows).search("李雷什么时候去了咖啡馆", 1)[0][0] == "2"
 
 
-def test_saved_loaded_and_copied_it_is_the_same() -> None:
+def test_a_copy_changes_on_its_own() -> None:
     index = index_of(TALK)
-    again, twin = RankedIndex.load(index.save()), index.copy()
+    twin = index.copy()
     expected = index.search("When was Ben in the museum?", 5)
     twin.remove("2")
     twin.add("7", "The museum of trains.", "Cem", "s2", "")
     assert index.search("When was Ben in the museum?", 5) == expected
-    assert again.search("When was Ben in the museum?", 5) == expected
     rebuilt = index_of([*TALK[:1], *TALK[2:], ("7", "The museum of trains.", "Cem", "s2", "")])
     assert twin.search("Cem museum", 5) == rebuilt.search("Cem museum", 5)
-    with pytest.raises(InputError, match=r"no saved index [(]ranked"):
-        RankedIndex.load(b'["lexical"]')
 
 
 def test_of_many_messages_the_first_are_looked_at_closely() -> None:
@@ -223,12 +219,12 @@ def test_what_is_near_is_found_without_a_common_word() -> None:
 
 def test_embeddings_come_and_go_with_their_messages() -> None:
     index = with_vectors()
-    twin, again = index.copy(), RankedIndex.load(index.save())
+    twin = index.copy()
     expected = index.search("museum", 5, [0, 1])
     index.remove("2")
     index.add(*TALK[1])  # without its vector
     assert [id for id, _ in twin.search("museum", 5, [0, 1])] == [id for id, _ in expected]
-    assert again.search("museum", 5, [0, 1]) == twin.search("museum", 5, [0, 1]) == expected
+    assert twin.search("museum", 5, [0, 1]) == expected
     assert index.search("museum", 5, [0, 1]) != expected
     index.embed("2", [0, 1])
     with pytest.raises(ValueError, match="already"):

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
         items_of,
         whole,
     )
-    from dialogauge.agents.memory.registry import SYSTEMS, build_memory
-    from dialogauge.agents.memory.systems import FullMemory, IndexedMemory, NoMemory, OracleMemory
+    from dialogauge.agents.memory.systems import (
+        MEMORY_SYSTEMS,
+        FullMemory,
+        IndexedMemory,
+        NoMemory,
+        OracleMemory,
+        build_memory,
+    )
 
 __getattr__ = loading(__name__)

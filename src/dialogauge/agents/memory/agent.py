@@ -68,10 +68,7 @@ class MemoryAgent:
     ) -> RecalledTurn:
         """Return the reply with what was recalled for it, and the seconds of both.
 
-        Args:
-            conversation: It ends where the reply is due.
-            seed: Another one may give another reply.
-            query: What is searched for, where the last message of the user holds more than that.
+        `query` is what is searched for, where the last message of the user holds more than that.
         """
         last = max((n for n, m in enumerate(conversation.messages) if m.role == "user"), default=None)
         if last is None:
@@ -86,17 +83,12 @@ class MemoryAgent:
             turn = AgentTurn(AgentReply(extract(question, retrieved.items) or "not mentioned"))
         else:
             if retrieved.items:
+                template = own_template("recalled", "zh" if has_chinese(question) else "en")
+                items = "\n".join(f"- {item.shown}" for item in retrieved.items)
                 messages = [*conversation.messages]
-                messages[last] = Message("user", prompt_of(question, retrieved))
+                messages[last] = Message("user", render(template, {"items": items, "question": question}))
                 conversation = replace(conversation, messages=tuple(messages))
             turn = await self.answerer.reply(conversation, seed=seed)
         turn = replace(turn, usage=turn.usage + retrieved.usage)
         recall_s = came - begun if retrieved.seconds is None else retrieved.seconds
         return RecalledTurn(turn, retrieved, recall_s, time.monotonic() - came)
-
-
-def prompt_of(question: str, retrieved: Retrieved) -> str:
-    """Return a question with what was recalled for it, in the question's language; items in their order."""
-    items = "\n".join(f"- {item.shown}" for item in retrieved.items)
-    language = "zh" if has_chinese(question) else "en"
-    return render(own_template("recalled", language), {"items": items, "question": question})

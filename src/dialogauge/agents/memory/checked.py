@@ -10,56 +10,29 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dialogauge.agents.memory.protocol import (
-    Ability,
-    Feedback,
-    Memory,
-    Retrieved,
-    Room,
-    SystemFault,
-)
+from dialogauge.agents.memory.protocol import Feedback, Memory, Retrieved, Room, SystemFault
 from dialogauge.core import BudgetSpent, Conversation, EndpointError, Usage
 
 T = TypeVar("T")
 
 
 @dataclass
-class CheckedMemory:
-    """A memory in front of another one: the same, but every broken promise is a `SystemFault`.
-
-    It also measures the seconds of taking in and of giving back.
-    """
+class CheckedMemory(Memory):
+    """A memory in front of another one: the same, but every broken promise is a `SystemFault`."""
 
     inner: Memory
     deadline: float = 60.0
     """Seconds for one call."""
-    spent: dict[str, float] = field(default_factory=dict)
-    """Seconds by `ingest` and `retrieve`."""
     known: dict[str, int] = field(default_factory=dict)
     """Messages by id of the dialogues that it holds: of one that is loaded, of what was taken in before."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Of a system that takes one call at a time; what waits for it has not begun."""
     _hung: str = ""
 
-    @property
-    def name(self) -> str:
-        """The system's."""
-        return self.inner.name
-
-    @property
-    def digest(self) -> str:
-        """The system's."""
-        return self.inner.digest
-
-    @property
-    def abilities(self) -> frozenset[Ability]:
-        """The system's."""
-        return self.inner.abilities
-
-    @property
-    def counts_items(self) -> bool:
-        """The system's."""
-        return self.inner.counts_items
+    def __post_init__(self) -> None:
+        """Take over what the system says of itself."""
+        self.name, self.digest = self.inner.name, self.inner.digest
+        self.abilities, self.counts_items = self.inner.abilities, self.inner.counts_items
 
     def describe(self) -> Mapping[str, Any]:
         """Return what the system says of itself."""
@@ -124,7 +97,7 @@ class CheckedMemory:
         except Exception as error:
             msg = f"{self.name} failed to fork: {type(error).__name__}: {error}"
             raise SystemFault(msg) from error
-        return CheckedMemory(other, self.deadline, dict(self.spent), dict(self.known))
+        return CheckedMemory(other, self.deadline, dict(self.known))
 
     def save(self, folder: Path) -> None:
         """Let it write itself."""
@@ -140,7 +113,6 @@ class CheckedMemory:
             if self._hung:
                 msg = f"{self._hung}, and is not asked again"
                 raise SystemFault(msg)
-            begun = time.monotonic()
             try:
                 async with asyncio.timeout(self.deadline):
                     return await call()
@@ -153,5 +125,3 @@ class CheckedMemory:
             except Exception as error:
                 msg = f"{self.name} failed to {what}: {type(error).__name__}: {error}"
                 raise SystemFault(msg) from error
-            finally:
-                self.spent[what] = self.spent.get(what, 0.0) + time.monotonic() - begun

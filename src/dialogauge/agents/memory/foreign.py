@@ -10,7 +10,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, cast, get_args
+from typing import Any, cast, get_args
 
 from dialogauge.agents.memory.protocol import (
     Ability,
@@ -28,7 +28,7 @@ from dialogauge.runs.records import conversation_to_json
 
 
 @dataclass
-class _Own:
+class _Own(Memory):
     """A class of a user's, which may leave out what it cannot do, and need not be asynchronous.
 
     It needs `retrieve(question, k)`, which returns texts, mappings with `text` (and `dialogue`, `position`,
@@ -39,17 +39,12 @@ class _Own:
     system: Any
     name: str
     digest: str
-    counts_items: ClassVar[bool] = True
 
-    @property
-    def by_turns(self) -> bool:
-        """Whether it takes one call at a time, as what runs in threads does."""
-        return not inspect.iscoroutinefunction(self.system.retrieve)
-
-    @property
-    def abilities(self) -> frozenset[Ability]:
-        """What it has a method for."""
-        return frozenset(a for a in get_args(Ability) if callable(getattr(self.system, a, None)))
+    def __post_init__(self) -> None:
+        """Look up what it has methods for."""
+        self.abilities = frozenset(a for a in get_args(Ability) if callable(getattr(self.system, a, None)))
+        # What runs in threads takes one call at a time.
+        self.by_turns = not inspect.iscoroutinefunction(self.system.retrieve)
 
     def describe(self) -> Mapping[str, Any]:
         """Return what it says of itself, where it says something."""
@@ -60,11 +55,9 @@ class _Own:
 
     async def add_corpus(self, sessions: Sequence[Conversation]) -> Usage:
         """Give it a corpus, at once or one by one."""
-        if (add := getattr(self.system, "add_corpus", None)) is not None:
-            await _called(add, [plain_dialogue(s) for s in sessions])
-        else:
-            for session in sessions:
-                await self.add_dialogue(session)
+        if (add := getattr(self.system, "add_corpus", None)) is None:
+            return await super().add_corpus(sessions)
+        await _called(add, [plain_dialogue(s) for s in sessions])
         return Usage()
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
@@ -123,7 +116,7 @@ def own_memory(make: Callable[[], Any], name: str) -> Memory:
 
 
 @dataclass
-class EndpointMemory:
+class EndpointMemory(Memory):
     """A server: `POST /add {"memory", "dialogue"}`, `POST /retrieve {"memory", "question", "k"}`.
 
     The second answers `{"items": [...]}`; items are as those of a class of one's own. A server holds many
@@ -133,23 +126,14 @@ class EndpointMemory:
     server: JsonEndpoint
     name: str
     memory: str = "memory"
-    abilities: ClassVar[frozenset[Ability]] = frozenset()
-    counts_items: ClassVar[bool] = True
 
-    @property
-    def digest(self) -> str:
-        """Of name and address: of what runs there nothing is known."""
-        return digest([self.name, self.server.endpoint.shown_url])
+    def __post_init__(self) -> None:
+        """Make a digest of name and address: of what runs there nothing is known."""
+        self.digest = digest([self.name, self.server.endpoint.shown_url])
 
     def describe(self) -> Mapping[str, Any]:
         """Return the name."""
         return {"system": self.name, "endpoint": True}
-
-    async def add_corpus(self, sessions: Sequence[Conversation]) -> Usage:
-        """Send each session."""
-        for session in sessions:
-            await self.add_dialogue(session)
-        return Usage()
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
         """Send a dialogue, with what the user let show."""
@@ -176,26 +160,6 @@ class EndpointMemory:
         except EndpointError as error:  # of a system under test: others go on
             msg = f"{self.name} at {error}"
             raise SystemFault(msg) from error
-
-    async def update(self, conversation: Conversation) -> Usage:
-        """No such request is known."""
-        raise NotImplementedError
-
-    async def delete(self, dialogue: str) -> None:
-        """No such request is known."""
-        raise NotImplementedError
-
-    def fork(self) -> EndpointMemory:
-        """No such request is known."""
-        raise NotImplementedError
-
-    def save(self, folder: Path) -> None:
-        """A server keeps its state itself."""
-        raise NotImplementedError
-
-    async def load(self, folder: Path) -> None:
-        """A server keeps its state itself."""
-        raise NotImplementedError
 
 
 def plain_dialogue(conversation: Conversation) -> dict[str, Any]:

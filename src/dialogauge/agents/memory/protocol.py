@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 from dialogauge.core import Conversation, Usage
 
@@ -89,51 +89,56 @@ class Feedback:
     """Satisfaction, 1 to 10."""
 
 
-class Memory(Protocol):
-    """A memory system. What it does not list in `abilities` is n/a for it, never 0."""
+class Memory:
+    """A memory system, the base of all. What it does not list in `abilities` is n/a for it, never 0."""
 
-    @property
-    def name(self) -> str:
-        """What rows and pages call it."""
-
-    @property
-    def digest(self) -> str:
-        """Changes with anything that can change what it gives back."""
-
-    @property
-    def abilities(self) -> frozenset[Ability]:
-        """What it can do beside taking in and giving back."""
-
-    @property
-    def counts_items(self) -> bool:
-        """Whether a number of items bounds it; tokens alone bound what gives everything, or the evidence."""
+    name: str
+    """What rows and pages call it."""
+    digest: str
+    """Changes with anything that can change what it gives back."""
+    abilities: frozenset[Ability] = frozenset()
+    """What it can do beside taking in and giving back."""
+    counts_items: bool = True
+    """Whether a number of items bounds it; tokens alone bound what gives everything, or the evidence."""
 
     def describe(self) -> Mapping[str, Any]:
         """Return its settings for the manifest: plain JSON values, without secrets."""
+        return {"system": self.name}
 
     async def add_corpus(self, sessions: Sequence[Conversation]) -> Usage:
         """Take in sessions that are there from the beginning, in their order."""
+        usage = Usage()
+        for session in sessions:
+            usage += await self.add_dialogue(session)
+        return usage
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
         """Take in a dialogue that the assistant led."""
+        raise NotImplementedError
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give what fits a question, the best first, and no more than there is room for."""
+        raise NotImplementedError
 
     async def update(self, conversation: Conversation) -> Usage:
         """Put a dialogue in the place of the one with its id."""
+        raise NotImplementedError
 
     async def delete(self, dialogue: str) -> None:
         """Forget a dialogue; nothing where it is not known."""
+        raise NotImplementedError
 
     def fork(self) -> Memory:
         """Return a memory that holds the same; what either takes in later, the other does not know."""
+        raise NotImplementedError
 
     def save(self, folder: Path) -> None:
         """Write everything to an empty folder."""
+        raise NotImplementedError
 
     async def load(self, folder: Path) -> None:
         """Take back what `save` wrote, in the place of what is known."""
+        raise NotImplementedError
 
 
 class SystemFault(Exception):

@@ -1,4 +1,4 @@
-"""Memory systems that need no other package: nothing, all, the evidence itself, and what an index finds."""
+"""Memory systems of ours: nothing, all, the evidence itself, and what an index finds, with its indexes."""
 
 from __future__ import annotations
 
@@ -7,44 +7,162 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import Any, Final, Literal, Protocol, Self, cast
 
 from dialogauge.agents.memory.protocol import (
     Ability,
     Feedback,
+    Memory,
     MemoryItem,
     Retrieved,
     Room,
     items_of,
     whole,
 )
-from dialogauge.agents.memory.searchers import Searcher, Words
-from dialogauge.core import Conversation, Usage, digest
+from dialogauge.core import Conversation, Usage, UsageError, digest
+from dialogauge.core.settings import nearest
+from dialogauge.retrieval import LexicalIndex, RankedIndex, VectorIndex
 from dialogauge.runs.records import conversation_from_json, conversation_to_json
 
+Hits = tuple[Sequence[tuple[str, float]], Usage]
+"""Keys with their scores, the best first, and what models took to find them."""
+
+
+class Embedder(Protocol):
+    """Makes vectors of texts."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return model and settings as plain JSON values, without secrets."""
+
+    async def embed(self, texts: Sequence[str]) -> tuple[Sequence[Sequence[float]], Usage]:
+        """Return a vector for each text, all of one length."""
+
+
+@dataclass
+class Words:
+    """BM25 over what an item shows, its date and speaker included; the base of the other two."""
+
+    index: Any = field(default_factory=LexicalIndex)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return kind and settings as plain JSON values."""
+        return {"kind": "bm25"}
+
+    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
+        """Take in items, each under a new key."""
+        for key, item in items.items():
+            self.index.add(key, item.shown)
+        return Usage()
+
+    def remove(self, key: str) -> None:
+        """Forget an item."""
+        self.index.remove(key)
+
+    async def search(self, question: str, k: int) -> Hits:
+        """Return at most k keys; what shares no word with the question is not among them."""
+        return [hit for hit in self.index.search(question, k) if hit[1] > 0], Usage()
+
+    def copy(self) -> Self:
+        """Return one that holds the same."""
+        return replace(self, index=copy(self.index))
+
+    def save(self) -> bytes | None:
+        """Return what is dear to make again; None where texts are simply indexed again."""
+        return None
+
+    def restore(self, data: bytes) -> None:
+        """Take back what `save` returned; InputError for anything else."""
+        raise NotImplementedError
+
+
+@dataclass
+class Ranked(Words):
+    """The fitted ranker over messages, their neighbours, speakers and sessions."""
+
+    index: Any = field(default_factory=RankedIndex)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the kind."""
+        return {"kind": "ranked"}
+
+    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
+        """Take in messages, each as the last of its dialogue."""
+        for key, item in items.items():
+            self.index.add(key, item.text, item.speaker, item.dialogue, item.date or "")
+        return Usage()
+
+    async def search(self, question: str, k: int) -> Hits:
+        """Return k keys, if there are so many: all messages have a rank."""
+        return self.index.search(question, k), Usage()
+
+
+@dataclass
+class Meaning(Words):
+    """The cosine of embeddings, exact."""
+
+    index: Any = None
+    """None until there is a first vector."""
+    embedder: Embedder = field(kw_only=True)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the kind, and the embedder's."""
+        return {"kind": "embed", "embedder": dict(self.embedder.describe())}
+
+    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
+        """Embed the texts without their dates, which only lower recall, and keep the vectors."""
+        if not items:
+            return Usage()
+        texts = [f"{i.speaker}: {i.text}" if i.speaker else i.text for i in items.values()]
+        vectors, usage = await self.embedder.embed(texts)
+        if self.index is None:
+            self.index = VectorIndex(len(vectors[0]))
+        for key, vector in zip(items, vectors, strict=True):
+            self.index.add(key, vector)
+        return usage
+
+    async def search(self, question: str, k: int) -> Hits:
+        """Embed the question, and return the nearest."""
+        vectors, usage = await self.embedder.embed([question])
+        return self.index.search(vectors[0], k), usage
+
+    def save(self) -> bytes | None:
+        """Return the vectors."""
+        return None if self.index is None else self.index.save()
+
+    def restore(self, data: bytes) -> None:
+        """Take the vectors back: no text is embedded again."""
+        self.index = VectorIndex.load(data)
+
+
+MEMORY_SYSTEMS: Final[Mapping[str, str]] = {
+    "none": "nothing: what the question alone is worth",
+    "full": "everything that fits, the first sessions first",
+    "oracle": "the evidence itself: the ceiling",
+    "bm25-message": "messages by their words",
+    "bm25-session": "sessions by their words; what the assistant led, by its first question",
+    "bm25-both": "messages and sessions by their words, each dialogue once",
+    "ranked-message": "messages by a fitted ranking: words, neighbours, speakers, sessions",
+    "embed-message": "messages by the cosine of their embeddings",
+    "embed-session": "sessions by the cosine of their embeddings",
+}
+"""The systems that come with dialogauge, and what each gives to an answer."""
 _ALL: Final[frozenset[Ability]] = frozenset({"update", "delete", "fork", "save"})
 _FILE: Final = "dialogues.jsonl"
 _INDEX: Final = "index.bin"
 
 
 @dataclass
-class _Dialogues:
+class _Dialogues(Memory):
     """Keeps the dialogues themselves, in the order in which they came; the base of our systems."""
 
     name: str
-    abilities: ClassVar[frozenset[Ability]] = _ALL
-    counts_items: ClassVar[bool] = True
     known: dict[str, tuple[Conversation, bool]] = field(default_factory=dict, init=False)
     """By id the dialogue, and whether it is of the corpus."""
+    abilities = _ALL
 
-    @property
-    def digest(self) -> str:
-        """Of its settings."""
-        return digest(dict(self.describe()))
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return the name: there is nothing to set."""
-        return {"system": self.name}
+    def __post_init__(self) -> None:
+        """Make a digest of the settings."""
+        self.digest = digest(dict(self.describe()))
 
     async def add_corpus(self, sessions: Sequence[Conversation]) -> Usage:
         """Keep them."""
@@ -121,7 +239,7 @@ class FullMemory(_Dialogues):
     """
 
     name: str = "full"
-    counts_items: ClassVar[bool] = False
+    counts_items = False
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give whole dialogues in the order in which they came."""
@@ -137,7 +255,7 @@ class OracleMemory(_Dialogues):
     evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By question the ids of messages; a question that is not there has none."""
     name: str = "oracle"
-    counts_items: ClassVar[bool] = False
+    counts_items = False
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give the messages that the data names, in the order of the dialogues."""
@@ -160,7 +278,7 @@ class IndexedMemory(_Dialogues):
 
     name: str = "bm25-message"
     unit: Unit = "message"
-    index: Searcher = field(default_factory=Words)
+    index: Words = field(default_factory=Words)
     """Empty."""
     _items: dict[str, MemoryItem] = field(default_factory=dict, init=False)
     """By key of the index."""
@@ -229,3 +347,32 @@ class IndexedMemory(_Dialogues):
 
 _PARTS: Final = 8
 """So many messages of a dialogue may be hit before it is missed among those that are given."""
+
+
+def build_memory(
+    name: str,
+    *,
+    embedder: Embedder | None = None,
+    evidence: Mapping[str, Sequence[str]] | None = None,
+) -> Memory:
+    """Make an empty one of `MEMORY_SYSTEMS`; `evidence` is for `oracle`, by question the ids of messages.
+
+    Raises UsageError for another name, and where an embedder is needed and none is given.
+    """
+    if name not in MEMORY_SYSTEMS:
+        meant = nearest(name, MEMORY_SYSTEMS)
+        msg = f"there is no memory system {name!r}"
+        raise UsageError(
+            msg, hint=f"did you mean {meant!r}?" if meant else f"there are {', '.join(MEMORY_SYSTEMS)}"
+        )
+    kind, _, unit = name.partition("-")
+    if kind == "oracle":
+        return OracleMemory(evidence=evidence or {})
+    if not unit:
+        return NoMemory() if kind == "none" else FullMemory()
+    if kind != "embed":
+        return IndexedMemory(name, cast("Unit", unit), Words() if kind == "bm25" else Ranked())
+    if embedder is None:
+        msg = f"{name} needs a model that embeds"
+        raise UsageError(msg, hint="give an endpoint with /embeddings, or the folder of a model")
+    return IndexedMemory(name, cast("Unit", unit), Meaning(embedder=embedder))

@@ -1,19 +1,19 @@
-"""`dialogauge learn run`: tasks asked of assistants with a memory."""
+"""The commands of `dialogauge learn`: tasks asked, runs compared, tasks and systems listed."""
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib.resources import files
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
 
 from dialogauge.agents import ChatAgent
 from dialogauge.agents.memory import (
-    SYSTEMS,
+    MEMORY_SYSTEMS,
     EndpointMemory,
     Feedback,
     Memory,
@@ -24,18 +24,20 @@ from dialogauge.agents.memory import (
 from dialogauge.app.candidates import Candidate, build_candidate_client, candidate_digest
 from dialogauge.app.clients import Clients
 from dialogauge.app.columns import AnswerColumns
-from dialogauge.app.command import ReadyStudy, StudyEntry
-from dialogauge.app.config import model_of
+from dialogauge.app.command import Measurement, ReadyStudy, StudyEntry, chosen_directory
+from dialogauge.app.config import RoleSettings, model_of
 from dialogauge.app.functions import load_memory
 from dialogauge.app.learn.settings import (
+    LearnCompareOptions,
     LearnOptions,
+    LearnSystemsOptions,
+    LearnTasksOptions,
 )
 from dialogauge.app.merging import load_config, references
-from dialogauge.app.outcome import CommandOutcome, Plan, PlanJson
-from dialogauge.app.outputs import run_named_after
-from dialogauge.app.sources import PythonInput
-from dialogauge.core import FileFault, Place, RecordFault, UsageError
-from dialogauge.core.files import read_text, shown_path
+from dialogauge.app.outcome import CommandOutcome, PlanJson
+from dialogauge.app.sources import PythonInput, is_run
+from dialogauge.core import RecordFault, UsageError
+from dialogauge.core.files import shown_path
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import Agent
 from dialogauge.data.tasks import (
@@ -44,24 +46,32 @@ from dialogauge.data.tasks import (
     LoggedDialogue,
     TaskFile,
     TaskRecord,
+    public_rows,
     read_logs,
     read_tasks,
     sample_tasks,
     unlike_published,
 )
 from dialogauge.judges.answers import bert_scorer
-from dialogauge.llm import FolderEmbedder, HttpEmbedder, JsonEndpoint, folder_digest
-from dialogauge.report import Block, words
-from dialogauge.rubrics import own_template, render
-from dialogauge.runs import RunDirectory, StudyRun, open_run
-from dialogauge.studies.learning.figures import CONTROLS, NO_MODEL, OF_RUN, LearnResult
+from dialogauge.llm import JsonEndpoint, folder_digest
+from dialogauge.report import Block, Page, Section, data_table, words
+from dialogauge.runs import RunDirectory, StoredRun, open_run
+from dialogauge.studies.learning.figures import CONTROLS, NO_MODEL, OF_RUN, LearnResult, compared_result
+from dialogauge.studies.learning.judged import (
+    PLANTED,
+    JudgedAccuracy,
+    judged_accuracy,
+    judged_blocks,
+    planted_answers,
+)
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories
-from dialogauge.studies.learning.page import learn_blocks, shown_answer, stored_page
-from dialogauge.studies.learning.planted import PLANTED, planted_answers
+from dialogauge.studies.learning.page import ComparedSystems, learn_blocks, shown_answer, stored_page
+from dialogauge.studies.learning.published import PublishedTables, published_blocks, read_published
 from dialogauge.studies.learning.study import LearningStudy
+from dialogauge.studies.learning.tasks import TaskTables, task_blocks, task_tables
 from dialogauge.text import counted
 
-_SHIPPED: Final = "family.jsonl"
+_SHIPPED: Final = "family"
 _SHIPPED_RUN: Final = Path("runs", "learn")
 _PUBLISHED: Final = {
     "bm25": "bm25-message",
@@ -73,7 +83,6 @@ _PUBLISHED: Final = {
 _SHUFFLED: Final = 42
 """The seed by which MemoryBench shuffles logs."""
 _NAMED: Final = lazy_pattern(r"([^=/:]+)=(.+)")
-_ITEMS: Final = 5
 _FOLDER: Final = "memories"
 """Of a run, where its memories are kept."""
 
@@ -107,6 +116,9 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
     if not tasks:
         msg = "no task is left to ask"
         raise UsageError(msg, hint="--protocol training asks the tasks of the logs, the others all but these")
+    if options.k is not None and options.context_tokens is not None:
+        msg = "--k and --context-tokens are given: a room has one bound"
+        raise UsageError(msg, hint="keep one of them")
     clients = Clients(options, dry=dry)
     try:
         answerer = _answerer(options, clients)
@@ -114,29 +126,27 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
     except BaseException:
         await clients.close()
         raise
-    if options.k is not None and options.context_tokens is not None:
-        msg = "--k and --context-tokens are given: a room has one bound"
-        raise UsageError(msg, hint="keep one of them")
-    room = Room(options.k or _ITEMS) if options.context_tokens is None else Room(None, options.context_tokens)
-    folder = None if dry else directory_of(options).path / _FOLDER
+    room = Room() if options.k is None else Room(options.k)
+    if options.context_tokens is not None:
+        room = Room(None, options.context_tokens)
+    folder = None if dry else _directory(options).path / _FOLDER
     study = LearningStudy(
         file,
         tasks,
         systems,
         answerer,
         room,
-        Memories(folder, options.hours),
+        Memories(folder, options.hours, options.system_timeout),
         options.protocol,
         _disputed(options.disputed_file, tasks),
-        lambda language: own_template("phrase", "zh" if language == "zh" else "en").strip(),
         references=None if options.norm_from is None else _references(options.norm_from, tasks),
-        choose=_choose if options.options else None,
+        options=options.options,
         bert_score=None if options.bert_score is None else bert_scorer(options.bert_score),
         bert_model=None if options.bert_score is None else folder_digest(Path(options.bert_score)),
         seed=options.seed,
         planted=planted_answers(tasks) if options.planted else {},
     )
-    plain = answerer is None and all(_named(text)[1] in SYSTEMS for text in options.systems)
+    plain = answerer is None and all(_named(text)[1] in MEMORY_SYSTEMS for text in options.systems)
     return PreparedLearning(
         options=options,
         study=study,
@@ -147,11 +157,9 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
     )
 
 
-def directory_of(options: LearnOptions) -> RunDirectory:
-    """Return the run directory: the one that was asked for, else one named after the first of the tasks."""
-    if options.out:
-        return RunDirectory(Path(options.out))
-    return RunDirectory(run_named_after(options.inputs, "-learn") if options.inputs else _SHIPPED_RUN)
+def _directory(options: LearnOptions) -> RunDirectory:
+    shipped = not options.out and not options.inputs
+    return RunDirectory(_SHIPPED_RUN) if shipped else chosen_directory(options, "-learn")
 
 
 def chosen_tasks(
@@ -162,10 +170,7 @@ def chosen_tasks(
     Raises UsageError where none of them holds a data set that is named.
     """
     names = [text for text in asked if text in DATASETS or text in PARTITIONS]
-    paths = [text for text in asked if text not in names]
-    if not paths:
-        paths = [str(files("dialogauge").joinpath("data", "tasks", _SHIPPED))]
-    file = read_tasks(*paths)
+    file = read_tasks(*([text for text in asked if text not in names] or [_SHIPPED]))
     wanted = {one for name in names for one in PARTITIONS.get(name, (name,))}
     tasks = [task for task in file.tasks if not wanted or task.dataset in wanted]
     if not tasks:
@@ -174,6 +179,8 @@ def chosen_tasks(
         raise UsageError(msg, hint=f"give its files too, with --tasks FILE; those that are read hold {there}")
     if file.without_gold:
         remarks.append(f"{counted(file.without_gold, 'task')} without anything to hold an answer against")
+    if file.without_question:
+        remarks.append(f"{counted(file.without_question, 'task')} without a question, left out")
     if file.empty:
         blank = words.listing(file.empty, 3)
         remarks.append(f"{counted(len(file.empty), 'corpus', 'corpora')} without a message: {blank}")
@@ -206,23 +213,27 @@ def _logs(options: LearnOptions) -> tuple[dict[str, tuple[Chunk, ...]], set[str]
         random.Random(_SHUFFLED).shuffle(logs)
         size = options.step_size if options.protocol == "stepwise" else len(logs)
         parts = [logs[start : start + size] for start in range(0, len(logs), size)]
-        pairs = [tuple((log.conversation, feedback_of(log)) for log in part) for part in parts]
+        pairs = [tuple((log.conversation, _feedback_of(log)) for log in part) for part in parts]
         batches[system] = tuple(Chunk(f"logs {n}", pair) for n, pair in enumerate(pairs, 1))
     return batches, logged
 
 
-def feedback_of(log: LoggedDialogue) -> Feedback | None:
+def _feedback_of(log: LoggedDialogue) -> Feedback | None:
     """Return what a user let show of a dialogue: all actions, and the last score; None for nothing."""
     actions = {action: None for one in log.feedback for action in one.actions}
     scores = [one.score for one in log.feedback if one.score is not None]
     return Feedback((*actions,), scores[-1] if scores else None) if log.feedback else None
 
 
+def _role(options: LearnOptions, role: str) -> RoleSettings | None:
+    """Return the model of a role, of the options or the configuration; None where neither names one."""
+    config, reference = load_config(options.config_file), references(options).get(role)
+    return None if reference is None and role not in config.roles else model_of(reference, role, config.roles)
+
+
 def _answerer(options: LearnOptions, clients: Clients) -> Agent | None:
-    config, named = load_config(options.config_file), references(options).get("answerer")
-    if named is None and "answerer" not in config.roles:
+    if (settings := _role(options, "answerer")) is None:
         return None
-    settings = model_of(named, "answerer", config.roles)
     candidate = Candidate(settings.model, models=(settings,))
     client = build_candidate_client(candidate, clients, options.seed)
     return ChatAgent(candidate.name, candidate_digest(candidate, "memory", options.seed), client)
@@ -245,8 +256,13 @@ def _systems(
     for task in file.tasks:
         of_corpus = evidence.setdefault(task.corpus, {})  # a question may stand there twice
         of_corpus[task.question] = (*of_corpus.get(task.question, ()), *task.evidence)
-    embeds = any(_named(text)[1].startswith("embed") for text in options.systems)
-    embedder = _embedder(options, clients) if embeds and not dry else None
+    embedder = None
+    if any(_named(text)[1].startswith("embed") for text in options.systems) and not dry:
+        if (settings := _role(options, "embedder")) is None:
+            msg = "nobody makes the vectors that a system of embeddings needs"
+            hint = "give --role embedder=file:FOLDER or --role embedder=MODEL@URL#KEYVAR"
+            raise UsageError(msg, hint=hint)
+        embedder = clients.build_embedder(settings)
     asked = [text for text in options.systems if not (options.controls and text in CONTROLS)]
     for text in [*(CONTROLS if options.controls else ()), *asked]:
         name, reference = _named(text)
@@ -257,7 +273,9 @@ def _systems(
         if name in systems:
             msg = f"two systems are called {name!r}"
             raise UsageError(msg, hint="give one of them a name: --system NAME=...")
-        make = _maker(name, reference, clients, embedder, evidence, dry=dry)
+        if dry and (reference not in MEMORY_SYSTEMS or reference.startswith("embed")):
+            reference = "bm25-message"  # in the place of what is asked, or is no code of ours
+        make = _maker(name, reference, options, clients, partial(build_memory, embedder=embedder), evidence)
         systems[name] = LearningSystem(name, make, logs.get(name, logs.get("", ())))
     return tuple(systems.values())
 
@@ -270,41 +288,25 @@ def _named(text: str) -> tuple[str, str]:
     return (text.rpartition(":")[2] if text.startswith("py:") else text.partition("://")[2] or text), text
 
 
-def _embedder(options: LearnOptions, clients: Clients) -> FolderEmbedder | HttpEmbedder:
-    config, reference = load_config(options.config_file), references(options).get("embedder")
-    if reference is None and "embedder" not in config.roles:
-        msg = "nobody makes the vectors that a system of embeddings needs"
-        raise UsageError(msg, hint="give --role embedder=file:FOLDER or --role embedder=MODEL@URL#KEYVAR")
-    return clients.build_embedder(model_of(reference, "embedder", config.roles))
-
-
 def _maker(
     name: str,
     reference: str,
+    options: LearnOptions,
     clients: Clients,
-    embedder: FolderEmbedder | HttpEmbedder | None,
+    build: Callable[..., Memory],
     evidence: Mapping[str | None, Mapping[str, Sequence[str]]],
-    *,
-    dry: bool,
 ) -> Callable[[str | None, str], Memory]:
-    """Return what makes empty memories; of a plan BM25 stands for what is asked or is no code of ours."""
-    if dry and (reference not in SYSTEMS or reference.startswith("embed")):
-        reference = "bm25-message"
+    """Return what makes empty memories, of a corpus and a name; `build` makes those of ours."""
     if reference.startswith(("http://", "https://")):
-        server = JsonEndpoint(reference)
+        server = JsonEndpoint(reference, deadline=options.system_timeout)
         clients.free_too(server.close)
         # A server may hold what a call that broke off gave it: each memory that is built has its own name.
         return lambda _, memory: EndpointMemory(server, name, f"{memory}-{token_hex(4)}")
     if reference.startswith("py:"):
         make = load_memory(reference)
         return lambda _, memory: own_memory(make, name)
-    build_memory(reference, embedder=embedder)  # says what there is, where it is none
-
-    def made(corpus: str | None, memory: str) -> Memory:
-        del memory
-        return build_memory(reference, embedder=embedder, evidence=evidence.get(corpus))
-
-    return made
+    build(reference)  # says what there is, where it is none
+    return lambda corpus, _: build(reference, evidence=evidence.get(corpus))
 
 
 def _references(run: str, tasks: Sequence[TaskRecord]) -> dict[str, Any]:
@@ -317,11 +319,6 @@ def _references(run: str, tasks: Sequence[TaskRecord]) -> dict[str, Any]:
     return {"run": shown_path(run), "of": of}
 
 
-def _choose(language: str, question: str, options: Mapping[str, str]) -> str:
-    template = own_template("options", "zh" if language == "zh" else "en")
-    return render(template, {"question": question, **options})
-
-
 def _disputed(path: str | None, tasks: Sequence[TaskRecord]) -> dict[str, bool]:
     """Return of each task whether its gold is disputed; empty where nobody has looked.
 
@@ -331,49 +328,134 @@ def _disputed(path: str | None, tasks: Sequence[TaskRecord]) -> dict[str, bool]:
     if path is None:
         return {task.id: own.get(task.id, False) for task in tasks} if own else {}
     disputed = set[str]()
-    for number, line in enumerate(read_text(Path(path), "file of disputed tasks", FileFault).splitlines(), 1):
-        try:
-            value = json.loads(line or "{}")
-            if line.strip() and value.get("gold_disputed", True):
-                disputed.add(str(value["id"]))
-        except (ValueError, KeyError, AttributeError) as error:
+    for row in public_rows([path]):
+        if "id" not in row.value:
             msg = "this line names no task"
-            hint = 'write {"id": "...", "gold_disputed": true}'
-            raise RecordFault(msg, place=Place(shown_path(path), number), hint=hint) from error
+            raise RecordFault(msg, place=row.place, hint='write {"id": "...", "gold_disputed": true}')
+        if row.value.get("gold_disputed", True):
+            disputed.add(str(row["id"]))
     if not disputed & {task.id for task in tasks}:
         msg = f"{shown_path(path)} disputes none of these tasks"
         raise UsageError(msg, hint="it holds the ids of tasks, one JSON object a line")
     return {task.id: task.id in disputed for task in tasks}
 
 
-def _notes(prepared: PreparedLearning, run: StudyRun[LearnResult] | None) -> Iterator[str]:
-    del run
-    yield from prepared.remarks
-
-
-def _plan_words(plan: Plan, options: LearnOptions) -> str:
-    del options
-    return f"would ask for {plan.left:,} of {counted(plan.counts['answers'], 'answer')} by {plan.judge}"
-
-
-def _view(outcome: CommandOutcome[LearnResult]) -> Iterable[Block]:
-    return learn_blocks(outcome.result)
-
-
-RUN: Final = StudyEntry(
+RUN: Final[StudyEntry[LearnOptions, PreparedLearning, LearnResult]] = StudyEntry(
     name="learn",
     prints=LearnResult,
     plans=LearnPlanJson,
     unit="answer",
     prepare=_prepare,
-    directory=directory_of,
-    notes=_notes,
+    directory=_directory,
+    notes=lambda prepared, run: prepared.remarks,
     failed_share=lambda result: result.failed_share,
     counts=lambda prepared, units: {"answers": units},
     measured=20,
-    plan_words=_plan_words,
-    view=_view,
+    plan_words=lambda plan, options: (
+        f"would ask for {plan.left:,} of {counted(plan.counts['answers'], 'answer')} by {plan.judge}"
+    ),
+    view=lambda outcome: learn_blocks(outcome.result),
     page=stored_page,
     shown=shown_answer,
     columns=lambda run: AnswerColumns(),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSystem:
+    """A memory system that comes with dialogauge."""
+
+    name: str
+    gives: str
+    """What it gives to an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSystems:
+    """The systems that come with dialogauge."""
+
+    systems: Sequence[ListedSystem]
+
+    @property
+    def page(self) -> Page:
+        """The list as a page."""
+        return Page("Memory systems", (Section("Systems", tuple(_listed(self))),))
+
+
+def _listed(listed: ListedSystems) -> Iterator[Block]:
+    rows = [(one.name, one.gives) for one in listed.systems]
+    yield data_table("Memory systems", ["system", "gives to an answer"], rows)
+
+
+SYSTEMS: Final[Measurement[LearnSystemsOptions, ListedSystems]] = Measurement(
+    name="systems",
+    prints=ListedSystems,
+    measure=lambda options, python: CommandOutcome(
+        options=options, result=ListedSystems([ListedSystem(*pair) for pair in MEMORY_SYSTEMS.items()])
+    ),
+    view=lambda outcome: _listed(outcome.result),
+)
+
+
+Compared = ComparedSystems | JudgedAccuracy | PublishedTables
+
+
+def _compare(options: LearnCompareOptions, python: PythonInput) -> CommandOutcome[Compared]:
+    """Lay runs beside each other, correct what a judge says of one, or make published tables anew.
+
+    Raises UsageError for files beside runs, and for runs of which nothing compares.
+    """
+    del python
+    files = [path for path in options.sources if not is_run(path)]
+    if files and len(options.sources) > 1:
+        msg = f"{shown_path(files[0])} is no run, and stands beside {len(options.sources) - 1} more"
+        raise UsageError(msg, hint="figures by other references are in no table with these: give it alone")
+    if files:
+        return CommandOutcome(options=options, result=read_published(files[0]))
+    with ExitStack() as stack:
+        runs, judged = dict[str, StoredRun](), list[StoredRun]()
+        for path in options.sources:
+            run = stack.enter_context(open_run(path, studies=("learn", "judge")))
+            if run.manifest.study == "judge":
+                judged.append(run)
+            else:
+                runs[shown_path(path)] = run
+        if not runs and len(judged) == 1:
+            return CommandOutcome(options=options, result=judged_accuracy(judged[0]))
+        if not runs:
+            msg = "several runs of judges, and no run of answers"
+            raise UsageError(msg, hint="give the run that `learn run` wrote, too")
+        return CommandOutcome(options=options, result=ComparedSystems(compared_result(runs, judged)))
+
+
+def _compared(outcome: CommandOutcome[Compared]) -> Iterable[Block]:
+    result = outcome.result
+    if isinstance(result, JudgedAccuracy):
+        return judged_blocks(result)
+    return published_blocks(result) if isinstance(result, PublishedTables) else learn_blocks(result.result)
+
+
+COMPARE: Final[Measurement[LearnCompareOptions, Compared]] = Measurement(
+    name="compare",
+    prints=LearnResult | JudgedAccuracy | PublishedTables,
+    measure=_compare,
+    view=_compared,
+)
+
+
+def _tasks(options: LearnTasksOptions, python: PythonInput) -> CommandOutcome[TaskTables]:
+    """Count what there is to ask."""
+    del python
+    remarks = list[str]()
+    file, tasks = chosen_tasks(options.inputs, None, remarks)
+    logs = () if options.logs_file is None else read_logs(options.logs_file)
+    tables = task_tables(replace(file, tasks=tuple(tasks)), logs, options.tokenizer)
+    return CommandOutcome(options=options, result=tables)
+
+
+TASKS: Final[Measurement[LearnTasksOptions, TaskTables]] = Measurement(
+    name="tasks",
+    prints=TaskTables,
+    measure=_tasks,
+    view=lambda outcome: task_blocks(outcome.result),
 )

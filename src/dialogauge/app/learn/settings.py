@@ -20,9 +20,9 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
 
     inputs: tuple[str, ...] = setting(
         (),
-        "Files of tasks and corpora, or the name of a data set or partition in them.",
+        "Files of tasks and corpora, family or support-desk, or a data set or partition in them.",
         "--tasks",
-        otherwise="those that ship",
+        otherwise="family, which ships",
         metavar="FILE|NAME",
     )
     systems: tuple[str, ...] = setting(
@@ -49,7 +49,7 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
         "Logs first and then all tasks; tasks after each batch of logs; or the logs' own tasks.",
     )
     logs_file: str | None = setting(
-        None, "Dialogues that the assistant led, with feedback.", "--logs", metavar="FILE"
+        None, "Dialogues that the assistant led, with feedback; or support-desk.", "--logs", metavar="FILE"
     )
     step_size: int = setting(100, "Dialogues of a batch, stepwise.", low=1, metavar="N")
     sample: int | None = setting(
@@ -85,6 +85,9 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
     hours: float | None = setting(
         None, "Time of one system, after which it is not asked any more.", low=0, metavar="H"
     )
+    system_timeout: float = setting(
+        60.0, "Seconds that a system has for one call, after which it has failed.", low=0.001, metavar="S"
+    )
     seed: int = setting(0, "Seed of the answerer.", low=0, high=SEEDS)
     out: str | None = setting(
         None,
@@ -118,9 +121,9 @@ class LearnTasksOptions(Options):
 
     inputs: tuple[str, ...] = setting(
         (),
-        "Files of tasks and corpora, or the name of a data set or partition in them.",
+        "Files of tasks and corpora, family or support-desk, or a data set or partition in them.",
         "--tasks",
-        otherwise="those that ship",
+        otherwise="family, which ships",
         metavar="FILE|NAME",
     )
     logs_file: str | None = setting(None, "Dialogues about them, to count too.", "--logs", metavar="FILE")

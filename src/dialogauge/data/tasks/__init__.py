@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         split_tasks,
         unlike_published,
     )
-    from dialogauge.data.tasks.reading import read_tasks
+    from dialogauge.data.tasks.reading import public_rows, read_tasks
     from dialogauge.data.tasks.record import TaskFile, TaskRecord
 
 __getattr__ = loading(__name__)

@@ -316,11 +316,11 @@ def _beside(row: PublicRow, name: str, above: int, read: Callable[[LineStream], 
     return row.beside[name]
 
 
-def _references(row: PublicRow) -> str:
-    """Return abstracts of what a paper of IdeaBench cites: the first three that there are."""
+def _references(row: PublicRow) -> str | None:
+    """Return abstracts of what a paper of IdeaBench cites: the first three that there are; None for none."""
     name = f"{row.stem.replace('target_papers', 'filtered_references')}.csv"
     cited = _beside(row, name, 0, _by_paper).get(row["paperId"], ())
-    return "\n\n".join(f"Abstract {n}: {text}" for n, text in enumerate(cited[:3], 1))
+    return "\n\n".join(f"Abstract {n}: {text}" for n, text in enumerate(cited[:3], 1)) or None
 
 
 def _by_paper(file: LineStream) -> dict[str, list[str]]:

@@ -53,12 +53,10 @@ class LoggedDialogue:
     """By round; rounds without any are left out, mostly the last."""
 
 
-def read_logs(*paths: str, system: str | None = None) -> tuple[LoggedDialogue, ...]:
+def read_logs(*paths: str) -> tuple[LoggedDialogue, ...]:
     """Read dialogues from rows of MemoryBench, and from OpenAI messages, which have no feedback.
 
-    Args:
-        paths: Files as `read_tasks` takes them.
-        system: Whose dialogues are taken, and no other's; `""` for those under `dialog`.
+    The files are as `read_tasks` takes them.
 
     Raises:
         FileFault: A file cannot be read.
@@ -70,23 +68,18 @@ def read_logs(*paths: str, system: str | None = None) -> tuple[LoggedDialogue, .
             if (id := one.conversation.id) in dialogues:
                 fail(f"the dialogue {id!r} is there twice", row.place, "leave one of them out")
             dialogues[id] = one
-    return tuple(d for d in dialogues.values() if system in (None, d.conversation.candidate or ""))
+    return tuple(dialogues.values())
 
 
 def write_logs(path: Path, dialogues: Iterable[LoggedDialogue], tasks: Mapping[str, TaskRecord]) -> None:
-    """Write dialogues as rows, one for each task, from which `read_logs` takes the same.
+    """Write dialogues as rows of JSON, one for each task, from which `read_logs` takes the same.
 
-    Args:
-        path: The JSONL file; what is there is replaced.
-        dialogues: Each with the id of its task in its metadata.
-        tasks: By id: where questions and gold come from.
+    The metadata of a dialogue name its task; of `tasks`, by id, come questions and gold.
     """
     rows: dict[str, dict[str, Any]] = {}
     for one in dialogues:
-        id, end = (
-            one.conversation.metadata["task"],
-            f"_{system}" if (system := one.conversation.candidate) else "",
-        )
+        id, system = one.conversation.metadata["task"], one.conversation.candidate
+        end = f"_{system}" if system else ""
         row = rows.setdefault(id, {"test_idx": len(rows), "task_id": id, **_question(tasks[id])})
         row[f"dialog{end}"] = [m.to_request() for m in one.conversation.messages]
         row[f"implicit_feedback{end}"] = as_json(one.feedback)

@@ -101,9 +101,8 @@ def unlike_published(tasks: Iterable[TaskRecord]) -> tuple[str, ...]:
 def sample_tasks(tasks: Sequence[TaskRecord], most: int = _MOST) -> tuple[TaskRecord, ...]:
     """Draw at most so many tasks of one data set, as the seed does; in their order.
 
-    Args:
-        tasks: Of one data set. Where tasks have a `group`, each group keeps its share.
-        most: Where questions are about several corpora, each has an equal part of it: 25 of ten.
+    Where tasks have a `group`, each group keeps its share. Where they are about several corpora, each of
+    these has an equal part: 25 of ten.
     """
     if len(tasks) <= most:
         return tuple(tasks)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files as resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.core import Conversation, FileFault, Place, shown_path
 from dialogauge.data.json_values import json_values, starts_json
@@ -14,12 +15,15 @@ from dialogauge.data.tables import open_table
 from dialogauge.data.tasks.datasets import PublicRow, our_records
 from dialogauge.data.tasks.record import TASK_FORM, TaskFile, TaskRecord, corpus_of, fail, task_of, whole
 
+SHIPPED: Final[Mapping[str, str]] = {"family": "family.jsonl", "support-desk": "support_desk.jsonl"}
+"""Files that come with dialogauge, by the name that stands for them; `support-desk` holds logs too."""
+
 
 def read_tasks(*paths: str) -> TaskFile:
     """Read files of tasks and corpora: JSONL, a JSON array, CSV, Parquet, Arrow, or a script as text.
 
     What is not of our form is recognised by its keys, as one of the public forms. A folder stands for its
-    `.jsonl` files, or for the papers of LimitGen.
+    `.jsonl` files, or for the papers of LimitGen; a name of `SHIPPED` for that file.
 
     Raises:
         FileFault: A file cannot be read, or there is no task in any.
@@ -27,14 +31,16 @@ def read_tasks(*paths: str) -> TaskFile:
     """
     tasks: dict[str, TaskRecord] = {}
     corpora: dict[str, tuple[Conversation, ...]] = {}
+    without_question = 0
     for row in public_rows(paths):
         for value in our_records(row):
-            if "sessions" in value or "corpus_id" in value:
+            if "q" in value and value["q"] is None:
+                without_question += 1
+            elif "sessions" in value or "corpus_id" in value:
                 name, sessions = corpus_of(value, row.place)
                 if name in corpora:
-                    fail(
-                        f"the corpus {name!r} is there twice", row.place, "every corpus has an id of its own"
-                    )
+                    msg = f"the corpus {name!r} is there twice"
+                    fail(msg, row.place, "every corpus has an id of its own")
                 corpora[name] = sessions
             else:
                 task = task_of(value, row.place)
@@ -43,6 +49,7 @@ def read_tasks(*paths: str) -> TaskFile:
                 tasks[task.id] = task
     if not tasks:
         msg = "there is no task"
+        msg += f" with a question, {without_question} without" if without_question else ""
         raise FileFault(msg, place=Place(shown_path(paths[0])) if paths else None, hint=TASK_FORM)
     known = {name: {m.extra.get("id") for s in of for m in s.messages} for name, of in corpora.items()}
     unknown = {}
@@ -53,12 +60,14 @@ def read_tasks(*paths: str) -> TaskFile:
         if missing := tuple(id for id in task.evidence if id not in known.get(task.corpus or "", ())):
             unknown[task.id] = missing
     empty = tuple(n for n, of in corpora.items() if not any(m.text.strip() for s in of for m in s.messages))
-    return TaskFile(tuple(tasks.values()), corpora, sum(not t.gold for t in tasks.values()), unknown, empty)
+    without_gold = sum(not t.gold for t in tasks.values())
+    return TaskFile(tuple(tasks.values()), corpora, without_gold, unknown, empty, without_question)
 
 
 def public_rows(paths: Sequence[str]) -> Iterator[PublicRow]:
     """Yield each JSON object or row of the files, with its place; raises `InputError` for what is none."""
-    for path in paths:
+    for name in paths:
+        path = str(resources(__package__) / SHIPPED[name]) if name in SHIPPED else name
         folder, files = Path(path), [path]
         if folder.is_dir():
             members = sorted(folder.glob("*.jsonl")) or sorted(folder.glob("annotated/*/*.json"))
@@ -67,7 +76,7 @@ def public_rows(paths: Sequence[str]) -> Iterator[PublicRow]:
             beside: dict[str, Any] = {}
             for number, (place, value) in enumerate(_values(LineStream(source))):
                 if not isinstance(value, dict):
-                    fail("this is no JSON object", place, TASK_FORM)
+                    fail("this is no JSON object", place, "write one a line, with names and values")
                 yield PublicRow(value, place, source, number, beside)
 
 

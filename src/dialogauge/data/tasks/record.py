@@ -39,7 +39,8 @@ class TaskRecord:
     messages: tuple[Message, ...]
     """The question as OpenAI messages; mostly one of the user."""
     gold: Mapping[str, Any] = field(default_factory=dict)
-    """What metrics need: `answer`, `category`, `evidence` (ids of messages), `checklist`, `criteria` ..."""
+    """What metrics need: `answer`, `variants` (that are as right), `category`, `evidence` (ids of messages),
+    `checklist`, `criteria` ..."""
     corpus: str | None = None
     """The id of the corpus that the question is about."""
     language: str = "en"
@@ -76,6 +77,8 @@ class TaskFile:
     """By task, ids of evidence that its corpus does not have: they are left out of recall."""
     empty: tuple[str, ...] = ()
     """Corpora in which nobody says anything."""
+    without_question: int = 0
+    """Tasks with `"q": null`, left out: their question is to be made of what is not in the file."""
 
 
 def task_of(value: Mapping[str, Any], place: Place) -> TaskRecord:
@@ -94,6 +97,9 @@ def task_of(value: Mapping[str, Any], place: Place) -> TaskRecord:
         fail(f"the task {value['id']!r}: v is no JSON object", place, TASK_FORM)
     if not isinstance((gold or {}).get("evidence") or [], list):
         fail(f"the task {value['id']!r}: evidence is no list of ids", place, TASK_FORM)
+    variants = (gold or {}).get("variants") or []
+    if not isinstance(variants, list) or not all(isinstance(one, str) for one in variants):
+        fail(f"the task {value['id']!r}: variants is no list of texts", place, TASK_FORM)
     for key in ("answer", "golden_answer", "category"):
         if isinstance((gold or {}).get(key), list | dict):
             fail(f"the task {value['id']!r}: {key} is neither a text nor a number", place, TASK_FORM)

@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from dialogauge.judges.answers.bert_score import bert_scorer
     from dialogauge.judges.answers.grades import readability, syllables
     from dialogauge.judges.answers.ideas import gold_rank_score, ideas_of, read_ranking, shuffled_letters
-    from dialogauge.judges.answers.judge_metrics import judge_scores, judge_set_scores
     from dialogauge.judges.answers.judgments import (
         articles_in,
         fines_in,
+        judge_scores,
+        judge_set_scores,
         months_in,
         offences_in,
         parts_of_judgment,

@@ -11,20 +11,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.core.errors import MissingExtra, UsageError
+from dialogauge.core.errors import UsageError
+from dialogauge.llm import pretrained
 
 _LAYERS: Final = {("bert", 12): 8, ("roberta", 12): 10, ("deberta", 48): 40}
 """By type and number of layers whose states BERTScore takes for bert-base-chinese, roberta-base and
 deberta-xlarge-mnli: the models of MemoryBench."""
 
 
-def bert_scorer(folder: str, layer: int | None = None) -> Callable[[str, str], float]:
+def bert_scorer(folder: str) -> Callable[[str, str], float]:
     """Return a function from a text and the right one to F1, mostly 0 to 1; 0 where one of them is empty.
 
-    Args:
-        folder: Of a Hugging Face model with its tokenizer. It is loaded with the first text.
-        layer: Whose states are compared. None: BERTScore's own choice for the models of MemoryBench, and the
-            last one of others.
+    The folder is that of a Hugging Face model with its tokenizer, which is loaded with the first text. The
+    layer whose states are compared is BERTScore's own choice for the models of MemoryBench, else the last.
 
     Raises:
         UsageError: It is no folder of a model. With the first text also where that cannot be loaded.
@@ -37,7 +36,7 @@ def bert_scorer(folder: str, layer: int | None = None) -> Callable[[str, str], f
     def score(text: str, right: str) -> float:
         if not text.strip() or not right.strip():
             return 0.0
-        a, b = (_states(folder, one, layer) for one in (text, right))
+        a, b = (_states(folder, one) for one in (text, right))
         near = a @ b.T
         precision, recall = near.max(1).values.mean().item(), near.max(0).values.mean().item()
         return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
@@ -47,26 +46,16 @@ def bert_scorer(folder: str, layer: int | None = None) -> Callable[[str, str], f
 
 @lru_cache(maxsize=2)
 def _loaded(folder: str) -> tuple[Any, Any]:
-    try:
-        from transformers import AutoModel, AutoTokenizer
-    except ImportError as error:
-        msg = f"BERTScore needs torch and transformers: {error}"
-        raise MissingExtra(msg, hint="pip install 'dialogauge[transformers]'") from None
-    try:
-        return AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
-    except (OSError, ValueError, LookupError, RuntimeError) as error:
-        msg = f"the model in {folder} cannot be loaded: {error}"
-        raise UsageError(msg, hint="give a folder with config, weights and tokenizer") from error
+    return pretrained("AutoModel", folder, UsageError).eval(), pretrained("AutoTokenizer", folder, UsageError)
 
 
 @lru_cache(maxsize=64)
-def _states(folder: str, text: str, layer: int | None) -> Any:  # noqa: ANN401 - a tensor of torch
+def _states(folder: str, text: str) -> Any:  # noqa: ANN401 - a tensor of torch
     """Return the states of the tokens, of length 1, without those that the tokenizer puts around them."""
     import torch
 
     model, tokenizer = _loaded(folder)
-    if layer is None:
-        layer = _LAYERS.get((model.config.model_type, model.config.num_hidden_layers), -1)
+    layer = _LAYERS.get((model.config.model_type, model.config.num_hidden_layers), -1)
     cut = {"truncation": True, "max_length": min(512, model.config.max_position_embeddings)}
     tokens = tokenizer(text, **cut, return_tensors="pt", return_special_tokens_mask=True)
     own = tokens.pop("special_tokens_mask")[0] == 0

@@ -9,7 +9,7 @@ from typing import Any
 from dialogauge.core.errors import UsageError
 from dialogauge.judges.answers.grades import readability
 from dialogauge.judges.answers.ideas import gold_rank_score
-from dialogauge.judges.answers.judge_metrics import judge_scores
+from dialogauge.judges.answers.judgments import judge_scores
 from dialogauge.judges.answers.locomo import abstains, exact_match, locomo_f1, locomo_option, token_f1
 from dialogauge.judges.answers.overlap import meteor_exact_stem, rouge_l, rouge_l_distinct
 
@@ -25,8 +25,6 @@ class TaskMetric:
     """Of the reply and the record, named values; None where one is not defined."""
     needs: tuple[str, ...] = ("gold",)
     """The fields of the record without which there is no score."""
-    reads: tuple[str, ...] = ()
-    """The fields that it reads if they are there."""
 
 
 def _locomo(reply: str, record: _Record) -> _Scores:
@@ -42,8 +40,7 @@ def _locomo(reply: str, record: _Record) -> _Scores:
 def _of_texts(name: str, function: Callable[[str, str, str], float]) -> TaskMetric:
     """Make a metric of a function of the reply, the right answer and the language."""
     return TaskMetric(
-        lambda reply, record: {name: function(reply, str(record["gold"]), record.get("lang", "en"))},
-        reads=("lang",),
+        lambda reply, record: {name: function(reply, str(record["gold"]), record.get("lang", "en"))}
     )
 
 
@@ -55,7 +52,7 @@ def _report(reply: str, record: _Record) -> _Scores:
 
 
 METRICS: Mapping[str, TaskMetric] = {
-    "locomo": TaskMetric(_locomo, needs=("category",), reads=("gold", "options", "lang")),
+    "locomo": TaskMetric(_locomo, needs=("category",)),
     "token_f1": _of_texts("token_f1", token_f1),
     "exact_match": _of_texts("exact_match", lambda reply, gold, _: exact_match(reply, gold)),
     "rouge_l_distinct": _of_texts("rouge_l_distinct", rouge_l_distinct),
@@ -63,10 +60,9 @@ METRICS: Mapping[str, TaskMetric] = {
     "meteor_exact_stem": _of_texts("meteor_exact_stem", meteor_exact_stem),
     "readability": TaskMetric(lambda reply, _: readability(reply), needs=()),
     "judge": TaskMetric(
-        lambda reply, record: judge_scores(reply, str(record["gold"]), record.get("bert_score")),
-        reads=("bert_score",),
+        lambda reply, record: judge_scores(reply, str(record["gold"]), record.get("bert_score"))
     ),
-    "report": TaskMetric(_report, reads=("bert_score",)),
+    "report": TaskMetric(_report),
     "idea_rank": TaskMetric(
         lambda reply, record: {"idea_rank": gold_rank_score(reply, record["letters"])}, needs=("letters",)
     ),

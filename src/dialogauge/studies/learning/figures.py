@@ -15,7 +15,16 @@ from dialogauge.core.shape import read_as
 from dialogauge.data.tasks import PARTITIONS
 from dialogauge.runs import Row, StoredRun
 from dialogauge.runs.store import NOTES
-from dialogauge.stats import Comparison, Estimate, adjusted, compare_gain, gain_of_sums, mean_estimate
+from dialogauge.stats import (
+    Comparison,
+    Estimate,
+    adjusted,
+    compare_gain,
+    gain_of_sums,
+    label_codes,
+    mean_estimate,
+)
+from dialogauge.studies.learning.judged import PLANTED
 from dialogauge.studies.learning.memories import BUILT
 from dialogauge.studies.learning.partitions import (
     PartitionScores,
@@ -24,7 +33,6 @@ from dialogauge.studies.learning.partitions import (
     partition_scores,
     references_of,
 )
-from dialogauge.studies.learning.planted import PLANTED
 from dialogauge.studies.learning.scoring import CATEGORIES
 from dialogauge.text import counted
 
@@ -166,11 +174,9 @@ def learn_result(rows: Iterable[Row], run: StoredRun, pending: int) -> LearnResu
 
 
 def compared_result(runs: Mapping[str, StoredRun], judged: Sequence[StoredRun] = ()) -> LearnResult:
-    """Bring the rows of several runs to figures, as if they were one.
+    """Bring the rows of several runs, by name, to figures, as if they were one.
 
-    Args:
-        runs: By name, of `learn run`.
-        judged: Runs of `judge` over these: their scores, brought to 0 to 1, take the place of metrics.
+    `judged` are runs of `judge` over these: their scores, brought to 0 to 1, take the place of metrics.
 
     Raises UsageError for runs of unequal room, or of other protocols: nothing in them compares.
     """
@@ -409,29 +415,23 @@ def _pairs(
         name: {c["id"]: (c["score"], _cluster(c)) for c in _answerable(of) if c.get("score") is not None}
         for name, of in cases.items()
     }
-    return adjusted([one for a, b in pairs if (one := _compared(a, scores[a], b, scores[b], unit))])
+    return adjusted([one for pair in pairs if (one := _compared(pair, scores, unit))])
 
 
 def _compared(
-    a: str,
-    of_a: Mapping[str, tuple[float, Hashable]],
-    b: str,
-    of_b: Mapping[str, tuple[float, Hashable]],
-    unit: str,
+    pair: tuple[str, str], scores: Mapping[str, Mapping[str, tuple[float, Hashable]]], unit: str
 ) -> Comparison | None:
     """Compare two systems on the cases that both have a score of; None without any."""
+    of_a, of_b = (scores[name] for name in pair)
     both = [id for id in of_a if id in of_b]
     if not both:
         return None
-    clusters: dict[Hashable, int] = {}
-    codes = np.array([clusters.setdefault(of_a[id][1], len(clusters)) for id in both])
+    codes, _ = label_codes([of_a[id][1] for id in both])
     counts = np.bincount(codes).astype(np.float64)
-    sums = [np.bincount(codes, [of[id][0] for id in both]).astype(np.float64) for of in (of_a, of_b)]
-    gain, basis = gain_of_sums(
-        (sums[1], counts), (sums[0], counts), limits=(0.0, 1.0), unit=unit, paired=True
-    )
-    means = float(sums[0].sum() / len(both)), float(sums[1].sum() / len(both))
-    return compare_gain((a, b), "score", means, gain, replace(basis, n=len(both)))
+    a, b = (np.bincount(codes, [of[id][0] for id in both]).astype(np.float64) for of in (of_a, of_b))
+    gain, basis = gain_of_sums((b, counts), (a, counts), limits=(0.0, 1.0), unit=unit, paired=True)
+    means = float(a.sum() / len(both)), float(b.sum() / len(both))
+    return compare_gain(pair, "score", means, gain, replace(basis, n=len(both)))
 
 
 def _cost(notes: Sequence[Case]) -> MemoryCost:

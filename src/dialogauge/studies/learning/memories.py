@@ -101,6 +101,8 @@ class Memories:
     """Where they are kept; None for nowhere."""
     hours: float | None = None
     """Of one system, after which it is not asked any more."""
+    deadline: float = 60.0
+    """Seconds of one call of a system."""
     notes: Notes = NO_NOTES
     spent: dict[str, float] = field(default_factory=dict)
     """Seconds by system, those of earlier calls included."""
@@ -137,7 +139,7 @@ class Memories:
         kept = None if self.folder is None else self.folder / system.name.replace("/", "_") / name[:16]
         cost = self.notes.get(f"{BUILT}{system.name}:{name}")
         if kept is not None and kept.is_dir() and cost is not None and cost.get("digest") == empty.digest:
-            memory = CheckedMemory(empty, known=known)
+            memory = CheckedMemory(empty, self.deadline, known=known)
             await memory.load(kept)
             return BuiltMemory(memory, cost=cost)
         cost, usage, new = _no_cost(system, chunks, empty.digest), Usage(), chunks
@@ -148,7 +150,7 @@ class Memories:
             cost |= {k: base.cost[k] for k in ("seconds", "calls", "tokens")}
             cost["points"] = [*base.cost["points"]]  # each fork goes on by itself
         else:
-            memory = CheckedMemory(empty)
+            memory = CheckedMemory(empty, self.deadline)
         own = Usage()
         for chunk in new:
             own += await self._take(system, memory, chunk, cost)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
+from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.core.version import __version__
 from dialogauge.data.tasks import DATASETS
 from dialogauge.report import (
@@ -43,13 +44,13 @@ from dialogauge.studies.learning.figures import (
     SystemFigures,
     learn_result,
 )
-from dialogauge.studies.learning.planted import PLANTED
-from dialogauge.studies.learning.tables import figures_table, left_out_notes, partition_dots
+from dialogauge.studies.learning.judged import PLANTED
+from dialogauge.studies.learning.partitions import figures_table, left_out_notes, partition_dots
 from dialogauge.text import counted
 
 _SETTINGS: Final = (
     *("inputs", "systems", "protocol", "logs_file", "step_size", "k", "context_tokens", "sample", "options"),
-    *("disputed_file", "norm_from", "planted", "hours", "seed"),
+    *("disputed_file", "norm_from", "planted", "hours", "system_timeout", "seed"),
 )
 _WHOLE_SHARE: Final = 0.995
 """Of the memory: who gives less has left something out."""
@@ -66,10 +67,13 @@ def learn_page(run: StoredRun, result: LearnResult) -> Page:
     sample = read_sample(run, sampler.result(), ())
     sections: list[Section] = []
     for figures in result.sets:
-        blocks = [_plot(figures), *_set_blocks(figures)] if figures.metric else [*_set_blocks(figures)]
-        sections.append(
-            Section(figures.dataset, tuple(blocks), _lead_of(figures), anchor=f"set-{len(sections)}")
+        dots = tuple(
+            DotRow(f"{s.name} ({s.room})", s.score.value, s.score.interval, "quiet" if s.control else "plain")
+            for s in _by_room(figures)
         )
+        plot = (DotPlot(f"{_metric(figures)} by system", dots),) if figures.metric else ()
+        blocks, anchor = (*plot, *_set_blocks(figures)), f"set-{len(sections)}"
+        sections.append(Section(figures.dataset, blocks, _lead_of(figures), anchor=anchor))
     if result.partitions:
         drawn = (partition_dots(result.partitions), *_partition_blocks(result))
         sections.append(Section("Partitions", drawn, anchor="partitions"))
@@ -118,15 +122,12 @@ def _place_of(dialogue: str, place: str | int | None) -> str:
     return dialogue if place is None else f"message {place + 1} of {dialogue}"
 
 
-@dataclass(frozen=True, slots=True)
+@keys(result=INSIDE)
+@dataclass(frozen=True)
 class ComparedSystems:
     """Systems of several runs beside each other."""
 
     result: LearnResult
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints."""
-        return self.result.to_json()
 
     @property
     def page(self) -> Page:
@@ -326,14 +327,6 @@ def _cost_table(costs: Mapping[str, MemoryCost]) -> Block:
         heads,
         rows,
     )
-
-
-def _plot(figures: LearnSet) -> Block:
-    dots = [
-        DotRow(f"{s.name} ({s.room})", s.score.value, s.score.interval, "quiet" if s.control else "plain")
-        for s in _by_room(figures)
-    ]
-    return DotPlot(f"{_metric(figures)} by system", tuple(dots))
 
 
 def _notes(figures: LearnSet) -> Iterator[str]:

@@ -5,6 +5,8 @@ A score is brought to a range by a reference, which is made of the cases of all 
 - min-max: (score - low) / (high - low), not clipped; 0 where all scores are one.
 - z: (score - mean) / sd, by the standard deviation of the whole; 0 where that is at most 1e-6.
 
+Where the scores of no data set differ, the figure of the partition is undefined.
+
 The mean over a partition counts each case once, as MemoryBench prints it, or each data set once. An interval
 leaves out cases, or whole clusters of them, one after the other; each data set keeps its weight.
 
@@ -13,7 +15,7 @@ Source: MemoryBench, section 5.1 and appendix A.3.4, and the code of its evaluat
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import Final, Literal, TypeVar
@@ -21,7 +23,22 @@ from typing import Final, Literal, TypeVar
 import numpy as np
 
 from dialogauge.core import UsageError
-from dialogauge.report import words
+from dialogauge.report import (
+    Callout,
+    Card,
+    Cards,
+    Cell,
+    DataTable,
+    DotPlot,
+    DotRow,
+    Missing,
+    Number,
+    RowGroup,
+    TableColumn,
+    TableRow,
+    data_table,
+    words,
+)
 from dialogauge.stats import LEVEL, Basis, Estimate, Floats, divided, freedom_of, label_codes
 
 Norm = Literal["minmax", "z"]
@@ -45,8 +62,11 @@ class ScoreReference:
     def brought(self, scores: F, norm: Norm) -> F:
         """Bring a score, or scores of any shape, to one range."""
         origin, unit = (self.low, self.high - self.low) if norm == "minmax" else (self.mean, self.sd)
-        least = 0.0 if norm == "minmax" else _LEAST_SD
-        return (scores - origin) / unit if unit > least else scores * 0.0
+        return (scores - origin) / unit if self.differ(norm) else scores * 0.0
+
+    def differ(self, norm: Norm) -> bool:
+        """Say whether the scores differ, so that there is a range to bring them to."""
+        return self.high > self.low if norm == "minmax" else self.sd > _LEAST_SD
 
 
 Cases = Mapping[str, Sequence[float]]
@@ -138,6 +158,9 @@ def _figures_of(
     parts = np.split(codes, np.cumsum(sizes).astype(np.intp)[:-1])
     counts, estimates = np.array([np.bincount(of, minlength=groups) for of in parts]), list[Estimate]()
     for norm in NORMS:
+        if not any(of.differ(norm) for of in references.values()):
+            estimates += [undefined(total, "all scores are equal")] * 2
+            continue
         scores = [references[name].brought(np.array(of, np.float64), norm) for name, of in cases.items()]
         sums = np.array([np.bincount(of, s, groups) for of, s in zip(parts, scores, strict=True)])
         ends = (of.brought(np.array([of.low, of.high]), norm) for of in references.values())
@@ -154,3 +177,84 @@ def _figures_of(
 def undefined(n: int, why: str, value: float | None = None) -> Estimate:
     """Return a figure over so many cases that has no interval, and mostly no value."""
     return Estimate(value, None, None, LEVEL, n, n, "none", why)
+
+
+FIGURES: Final[Mapping[str, str]] = {
+    "minmax_by_case": "min-max, by case",
+    "minmax_by_set": "min-max, by data set",
+    "z_by_case": "z, by case",
+    "z_by_set": "z, by data set",
+}
+_DIGITS: Final = 4
+"""As the paper prints them."""
+
+
+def figures_table(
+    title: str,
+    partitions: Mapping[str, PartitionScores],
+    *figures: str,
+    systems: Iterable[str] = (),
+    quiet: Collection[str] = (),
+) -> DataTable:
+    """Lay out some of `FIGURES` of systems, a row each, by partition.
+
+    `systems` is the order of the rows, where it is not that in which they first come; the `quiet` ones are no
+    candidates. A system that is not in a partition has a dash there.
+    """
+    by_system: dict[str, dict[tuple[str, str], Estimate]] = {system: {} for system in systems}
+    for name, scores in partitions.items():
+        for row in scores.systems:
+            by_system.setdefault(row.system, {}).update({(name, f): getattr(row, f) for f in figures})
+    columns = [(name, figure) for name in partitions for figure in figures]
+    scales, weights = zip(*(FIGURES[figure].split(", ") for figure in figures), strict=True)
+    short = dict(zip(figures, weights if len({*scales}) == 1 else scales, strict=True))
+    heads = [n if len(figures) == 1 else f"{n}, {short[f]}" for n, f in columns]
+    rows = []
+    for system, own in by_system.items():
+        cells: list[Cell] = [system]
+        for column in columns:
+            of, signed = own.get(column), column[1].startswith("z")
+            if of is None or of.value is None:
+                cells.append(Missing("" if of is None else "n/a"))
+            else:
+                cells.append(Number(of.value, _DIGITS, of.interval, signed=signed))
+        rows.append(TableRow(tuple(cells), "quiet" if system in quiet else "plain"))
+    return data_table(title, ("system", *heads), rows)
+
+
+def left_out_notes(partitions: Mapping[str, PartitionScores]) -> Iterable[Callout]:
+    """Name the data sets that do not count, and why, and systems that lack one."""
+    notes = []
+    for name, scores in partitions.items():
+        for why in dict.fromkeys(scores.left_out.values()):
+            sets = [one for one, reason in scores.left_out.items() if reason == why]
+            notes.append(f"{name} is without {words.listing(sets)}: {why}.")
+        notes += [
+            f"{of.system} has no score on {name}: no case of {words.listing(of.missing)}."
+            for of in scores.systems
+            if of.missing
+        ]
+    return [Callout(tuple(notes), "warn")] if notes else []
+
+
+def means_table(
+    title: str, groups: Mapping[str, Mapping[str, Mapping[str, float]]], systems: Iterable[str]
+) -> DataTable:
+    """Lay out raw means by partition, data set and system: a group of rows, a row, and a column for each."""
+    names, groups_of_rows = tuple(systems), []
+    for group, sets in groups.items():
+        cells = {name: [Number(of.get(system), _DIGITS) for system in names] for name, of in sets.items()}
+        rows = tuple(TableRow((name, *row)) for name, row in cells.items())
+        groups_of_rows.append(RowGroup(rows, group))
+    columns = (TableColumn("data set", "text"), *map(TableColumn, names))
+    return DataTable(title, columns, tuple(groups_of_rows))
+
+
+def partition_dots(partitions: Mapping[str, PartitionScores]) -> Cards:
+    """Draw min-max by case of systems, partition by partition, with its interval where it has one."""
+    cards = []
+    for name, scores in partitions.items():
+        estimates = {of.system: of.minmax_by_case for of in scores.systems}
+        dots = (DotRow(system, of.value, of.interval, "strong") for system, of in estimates.items())
+        cards.append(Card(name, (DotPlot(f"{name}, {FIGURES['minmax_by_case']}", tuple(dots)),)))
+    return Cards(tuple(cards))

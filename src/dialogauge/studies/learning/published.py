@@ -9,38 +9,36 @@ Source: github.com/LittleDinoC/MemoryBench-code at 59d1b60, `configs/final_evalu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import sqrt
 from operator import mul
 from pathlib import Path
-from typing import Any, Final, TypedDict, TypeVar
+from typing import Final, TypedDict, TypeVar
 
 import orjson
 
 from dialogauge.core import FileFault, Place
 from dialogauge.core.files import read_text, shown_path
-from dialogauge.core.json_keys import as_json, keys
+from dialogauge.core.json_keys import keys
 from dialogauge.core.shape import Misfit, read_as
 from dialogauge.core.version import __version__
-from dialogauge.data import DATASETS
+from dialogauge.data.tasks import DATASETS
 from dialogauge.report import Block, Callout, Page, Section, words
 from dialogauge.stats import Estimate
 from dialogauge.studies.learning.partitions import (
+    FIGURES,
     NORMS,
     PartitionFigures,
     PartitionScores,
     References,
     ScoreReference,
-    undefined,
-)
-from dialogauge.studies.learning.tables import (
-    FIGURES,
     figures_table,
     left_out_notes,
     means_table,
     partition_dots,
+    undefined,
 )
 from dialogauge.text import counted
 
@@ -136,10 +134,10 @@ class PublishedTables:
     differing: tuple[str, ...]
     """Those that do not follow from the means."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints."""
-        written: dict[str, Any] = as_json(self)
-        return written
+    @property
+    def systems(self) -> Sequence[str]:
+        """All of them, in the paper's order."""
+        return sorted({system for of in self.partitions for system in of.means}, key=_rank)
 
     @property
     def page(self) -> Page:
@@ -148,22 +146,17 @@ class PublishedTables:
         return Page("Published results", blocks, self.file, created, __version__)
 
 
-def read_published(path: str | Path, instead: Mapping[tuple[str, str], float] = TABLE_9) -> PublishedTables:
-    """Read a file of published results.
+def read_published(path: str | Path) -> PublishedTables:
+    """Read `final_evaluate_summary.json`; for a doubtful 0 stands a mean of `TABLE_9`, where it has one.
 
-    Args:
-        path: `final_evaluate_summary.json`.
-        instead: By system and data set, as the paper calls them, the mean that stands in for a doubtful 0.
-
-    Raises:
-        FileFault: It cannot be read, or something in it is missing or of another form; it says where.
+    Raises FileFault where it cannot be read, or something in it is missing or of another form; it says where.
     """
     file, text = shown_path(path), read_text(path, "file of published results", FileFault, _HINT)
     checks: dict[str, bool] = {}
     try:
         kinds = read_as(orjson.loads(text), dict[str, dict[str, _StoredPartition]])
         stored = _ordered({_named(name): part for kind in kinds.values() for name, part in kind.items()})
-        partitions = tuple(_partition(name, part, instead, checks) for name, part in stored.items())
+        partitions = tuple(_partition(name, part, checks) for name, part in stored.items())
         if not partitions:
             what = "has no partition"
             raise Misfit(what)
@@ -182,9 +175,7 @@ def _ordered(named: Mapping[str, T]) -> dict[str, T]:
     return {name: named[name] for name in (*DATASETS, *_NAMES.values(), *named) if name in named}
 
 
-def _partition(
-    name: str, stored: _StoredPartition, instead: Mapping[tuple[str, str], float], checks: dict[str, bool]
-) -> PublishedPartition:
+def _partition(name: str, stored: _StoredPartition, checks: dict[str, bool]) -> PublishedPartition:
     """Put a partition together, and compare what is stored with what the means give."""
     means, references = dict[str, dict[str, PublishedMean]](), dict[str, ScoreReference]()
     summary, summed = stored["summary"], set[str]()
@@ -206,10 +197,10 @@ def _partition(
         summed |= {_named(system) for system in counts}
     unsummed = tuple(system for system in means if system not in summed)
     references = _ordered(references)
-    zeros = tuple(_zeros(means, references, instead))
+    zeros = tuple(_zeros(means, references))
     for zero in zeros:
         if zero.corrected is not None:
-            other = PublishedMean(instead[zero.system, zero.dataset], zero.n)
+            other = PublishedMean(TABLE_9[zero.system, zero.dataset], zero.n)
             means[zero.corrected] = {**means[zero.system], zero.dataset: other}
     means = dict(sorted(means.items(), key=lambda one: _rank(one[0])))
     scores = _scores(means, references)
@@ -230,9 +221,7 @@ def _rank(system: str) -> tuple[int, str]:
     return [*_NAMES.values(), known].index(known), system
 
 
-def _zeros(
-    means: Means, references: References, instead: Mapping[tuple[str, str], float]
-) -> Iterator[OddZero]:
+def _zeros(means: Means, references: References) -> Iterator[OddZero]:
     """Yield the zeros that cannot be."""
     for dataset, reference in references.items():
         of = {system: own[dataset] for system, own in means.items() if dataset in own}
@@ -240,7 +229,7 @@ def _zeros(
             others = [other.mean for name, other in of.items() if name != system]
             if mean.mean or len(others) < 2 or min(others) <= _ERRORS * reference.sd / sqrt(mean.n):
                 continue
-            value = instead.get((system, dataset))
+            value = TABLE_9.get((system, dataset))
             corrected = None if value is None else f"{system}, {dataset} {value:g}"
             yield OddZero(system, dataset, mean.n, (min(others), max(others)), corrected)
 
@@ -282,13 +271,8 @@ def published_blocks(tables: PublishedTables) -> Iterator[Block]:
     scores = {partition.name: partition.scores for partition in tables.partitions}
     yield from left_out_notes(scores)
     quiet = {zero.corrected for of in tables.partitions for zero in of.zeros if zero.corrected}
-    rows = _systems(tables)
     for title, figure in (("Table 7: min-max", "minmax_by_case"), ("Table 8: z", "z_by_case")):
-        yield figures_table(f"{title}, each case once", scores, figure, systems=rows, quiet=quiet)
-
-
-def _systems(tables: PublishedTables) -> list[str]:
-    return sorted({system for of in tables.partitions for system in of.means}, key=_rank)
+        yield figures_table(f"{title}, each case once", scores, figure, systems=tables.systems, quiet=quiet)
 
 
 def _zero_words(zero: OddZero, partition: PublishedPartition) -> Iterator[str]:
@@ -317,7 +301,7 @@ def _more(tables: PublishedTables) -> Iterator[Block]:
         if of.without_corpus is not None:
             scores[f"{of.name}*"] = of.without_corpus
     domains = {name: of for name, of in scores.items() if name.rstrip("*") in _DOMAINS}
-    rows = _systems(tables)
+    rows = tables.systems
     both = figures_table("By domain", domains, "minmax_by_case", "z_by_case", systems=rows)
     lead = "As Tables 10 and 13. Open* is without LoCoMo and DialSim, which have a corpus."
     yield Section("Both scores", (both,), lead)

@@ -100,7 +100,8 @@ def case_score(
     """Score a reply; None where no metric is defined for the task.
 
     Of a question whose answer is nowhere (category 5) the score is whether the reply says so by itself, or
-    with `options` whether it chose that. `bert_score` is the one score that needs a model.
+    with `options` whether it chose that. `bert_score` is the one score that needs a model. A phrase is held
+    against the right answer and its `variants`: the best score counts.
     """
     metric = metric_of(task)
     if metric is None:
@@ -109,6 +110,9 @@ def case_score(
     record = {"gold": gold_of(task), "lang": task.language, "category": category}
     record |= {"options": options, "bert_score": bert_score}
     values = score(metric, record, reply)
+    if metric in _PHRASES and category != 5:
+        others = (score(metric, record | {"gold": gold}, reply) for gold in task.gold.get("variants") or ())
+        values = max((values, *others), key=lambda of: next(iter(of.values())) or 0.0)
     unmerged = metric in _MERGED
     known = [v for key, v in values.items() if v is not None and (metric != "report" or key in _OF_REPORT)]
     mean = sum(known) / len(known) if known else None

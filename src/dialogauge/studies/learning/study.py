@@ -18,7 +18,6 @@ from dialogauge.agents.memory import (
 )
 from dialogauge.core import (
     Conversation,
-    FailureKind,
     JudgeFailure,
     Message,
     Usage,
@@ -31,6 +30,7 @@ from dialogauge.core.protocols import NO_NOTES, Agent, AgentFailure, Notes
 from dialogauge.data import Mask
 from dialogauge.data.tasks import TaskFile, TaskRecord
 from dialogauge.report import Page
+from dialogauge.rubrics import own_template, render
 from dialogauge.runs import (
     Ending,
     Produced,
@@ -81,16 +81,17 @@ def schedule(
         yield number, (*first, *logs[:number])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LearnUnit(WorkUnit):
     """One task, asked of one system at one step."""
 
-    task: TaskRecord | None = field(default=None, compare=False)
+    task: TaskRecord = field(compare=False)
     system: LearningSystem | None = field(default=None, compare=False)
+    """None for a planted answer."""
     chunks: tuple[Chunk, ...] = field(default=(), compare=False)
     step: int = field(default=0, compare=False)
-    says: str | None = field(default=None, compare=False)
-    """A planted answer; then no system is asked."""
+    says: str = field(default="", compare=False)
+    """The planted answer."""
 
 
 @dataclass
@@ -111,13 +112,11 @@ class LearningStudy(Study[LearnResult]):
     protocol: LearnProtocol = "off-policy"
     disputed: Mapping[str, bool] = field(default_factory=dict)
     """By task whether readers dispute its gold; empty where nobody has looked."""
-    instructions: Callable[[str], str] = str
-    """Returns what an answerer is told of answers that are a phrase, by language."""
     references: Mapping[str, Any] | None = None
     """`run` and `of`: the references by data set of another run."""
-    choose: Callable[[str, str, Mapping[str, str]], str] | None = None
-    """Returns a question with two options, by language; None where who answers has to say by itself that
-    nothing tells."""
+    options: bool = False
+    """Whether questions without an answer are put with two options; else who answers has to say by itself
+    that nothing tells."""
     bert_score: Callable[[str, str], float] | None = None
     """F1 of two texts by a model, for the metrics that need one."""
     bert_model: str | None = None
@@ -136,7 +135,7 @@ class LearningStudy(Study[LearnResult]):
             for name, sessions in self.file.corpora.items()
         }
         self._digests = {digest_of(()), *(digest_of((chunk,)) for chunk in self._corpora.values())}
-        self._options = options_of(self.tasks) if self.choose is not None else {}
+        self._options = options_of(self.tasks) if self.options else {}
         self._places = {
             name: {m.extra.get("id"): (s.id, n, m.text) for s in sessions for n, m in enumerate(s.messages)}
             for name, sessions in self.file.corpora.items()
@@ -159,7 +158,7 @@ class LearningStudy(Study[LearnResult]):
         """Take the run file; UsageError where it holds answers of another room, answerer or protocol."""
         conditions: dict[str, Any] = {"k": self.room.items, "context_tokens": self.room.tokens}
         conditions |= {"answerer": NO_MODEL if self.answerer is None else self.answerer.name}
-        conditions |= {"protocol": self.protocol, "options": self.choose is not None}
+        conditions |= {"protocol": self.protocol, "options": self.options}
         conditions |= {"settings of the answerer": None if self.answerer is None else self.answerer.digest}
         stored = database.get_meta(_CONDITIONS, conditions)
         if key := next((key for key, value in conditions.items() if stored.get(key) != value), None):
@@ -179,7 +178,7 @@ class LearningStudy(Study[LearnResult]):
         for task in self.tasks:
             groups.setdefault(task.corpus, []).append(task)
         answerer = "" if self.answerer is None else self.answerer.digest
-        asks = (["options"] if self.choose else []) + ([self.bert_model] if self.bert_model else [])
+        asks = (["options"] if self.options else []) + ([self.bert_model] if self.bert_model else [])
         places = count()
         for system in self.systems:
             about = MemoryAgent(system.empty(), self.answerer, self.room).digest
@@ -197,84 +196,81 @@ class LearningStudy(Study[LearnResult]):
                 yield replace(self._unit(task, name, digest(["planted", says]), next(places)), says=says)
 
     def _unit(self, task: TaskRecord, system: str, part: str, place: int) -> LearnUnit:
-        asked = [[m.role, m.text] for m in task.messages]
-        return LearnUnit(
-            LEARN,
-            None,
-            digest([task.id, asked, dict(task.gold)]),
-            ANSWERED,
-            seed=self.seed,
-            part=part,
-            judge=system,
-            position=place,
-            task=task,
-        )
+        target = digest([task.id, [[m.role, m.text] for m in task.messages], dict(task.gold)])
+        about: dict[str, Any] = {"seed": self.seed, "part": part, "judge": system, "position": place}
+        return LearnUnit(LEARN, None, target, ANSWERED, task=task, **about)
 
     async def run(self, unit: WorkUnit) -> tuple[Produced]:
         """Build the memory, or wait for it, and ask."""
         one = cast("LearnUnit", unit)
-        if one.says is not None:
-            return (self._answered(one, one.says, self._details(one)),)
-        task, system = cast("TaskRecord", one.task), cast("LearningSystem", one.system)
-        if self.memories.late(system.name):
-            return (self._failed(one, self._unfinished(system), "timeout"),)
+        task, system = one.task, one.system
+        if system is None:
+            return (self._record(one, one.says),)
         try:
+            if self.memories.late(system.name):
+                msg = f"{system.name} is not finished: it has had its {self.memories.hours:g} h"
+                raise SystemFault(msg)
             built = await self.memories.of(system, one.chunks)
         except SystemFault as fault:
             late = self.memories.late(system.name)
-            return (self._failed(one, str(fault), "timeout" if late else "judge_error"),)
+            why = JudgeFailure("timeout" if late else "judge_error", str(fault))
+            return (self._record(one, why, {"unfinished": True} if late else {}),)
         room = self.room
         if room.tokens is None and not built.memory.counts_items:
             room = Room(room.items, MOST_TOKENS)
-        messages, options = task.messages, self._options.get(task.id)
-        if self.choose is not None and options is not None:
-            text = self.choose(task.language, task.question, options)
+        messages, language = task.messages, "zh" if task.language == "zh" else "en"
+        if (options := self._options.get(task.id)) is not None:
+            text = render(own_template("options", language), {"question": task.question, **options})
             messages = (*messages[:-1], Message("user", text))
         if self.answerer is not None and asks_for_a_phrase(task):
-            messages = (Message("system", self.instructions(task.language)), *messages)
+            messages = (Message("system", own_template("phrase", language)), *messages)
         asked = Conversation(self._id(one), messages, language=task.language)
         recalled = await MemoryAgent(built.memory, self.answerer, room).answer(
             asked, seed=unit.seed, query=task.question
         )
         self.memories.took(system.name, recalled.retrieve_s + recalled.answer_s)
-        return (self._produced(one, recalled, built.booked()),)
-
-    def _unfinished(self, system: LearningSystem) -> str:
-        return f"{system.name} is not finished: it has had its {self.memories.hours:g} h"
+        return (self._answered(one, recalled, built.booked()),)
 
     def _id(self, unit: LearnUnit) -> str:
-        task = cast("TaskRecord", unit.task)
-        return f"{task.id}@{unit.step}" if self.protocol == "stepwise" else task.id
+        return f"{unit.task.id}@{unit.step}" if self.protocol == "stepwise" else unit.task.id
 
-    def _failed(self, unit: LearnUnit, why: str, kind: FailureKind) -> Produced:
-        details = {**self._details(unit), **({"unfinished": True} if kind == "timeout" else {})}
-        return self._unanswered(unit, JudgeFailure(kind, why), details)
+    def _answered(self, unit: LearnUnit, recalled: RecalledTurn, building: Usage) -> Produced:
+        """Return the record of an answer: its score, what was recalled for it, and what it took."""
+        details: dict[str, Any] = {"retrieve_s": recalled.retrieve_s, "answer_s": recalled.answer_s}
+        outcome, memory, values = recalled.turn.outcome, building, None
+        if recalled.retrieved is not None:
+            details |= self._recall(unit, recalled.retrieved)
+            memory += recalled.retrieved.usage
+        if isinstance(outcome, AgentFailure):
+            record = self._record(unit, JudgeFailure(outcome.kind, outcome.message, outcome.raw), details)
+        else:
+            earned = case_score(unit.task, outcome.text, self._options.get(unit.task.id), self.bert_score)
+            if earned is not None:
+                details |= {"metric": earned.metric, "score": earned.score, "values": dict(earned.values)}
+            if earned is not None and earned.unmerged:
+                details["unmerged"] = True
+                values = {name: v if v is None else round(v, 4) for name, v in earned.values.items()}
+            record = self._record(unit, outcome.text, details, values)
+        return replace(record, usage=recalled.turn.usage + building, role_usage={"memory": memory})
 
-    def _unanswered(self, unit: LearnUnit, why: JudgeFailure, details: Mapping[str, Any]) -> Produced:
-        """Return the record of a failure, in the place of the answer that comes where it is tried again."""
-        turn = self._turn(unit)
-        return Produced(self._conversation(unit), why, details=details, level="turn", turn=turn)
+    def _record(
+        self,
+        unit: LearnUnit,
+        reply: str | JudgeFailure,
+        details: Mapping[str, Any] | None = None,
+        values: Mapping[str, float | None] | None = None,
+    ) -> Produced:
+        """Return the record of a reply, or of a failure, in the place of the reply that a later try gives.
 
-    def _turn(self, unit: LearnUnit) -> int:
-        return sum(m.role == "user" for m in cast("TaskRecord", unit.task).messages)
-
-    def _conversation(self, unit: LearnUnit, reply: str = "", **more: object) -> Conversation:
-        task = cast("TaskRecord", unit.task)
-        said_last = (Message("assistant", reply),) if reply else ()
-        about = {"dataset": task.dataset, "corpus": task.corpus, **task.gold, **more}
+        `values` of metrics stand with the gold, for the judge that merges them.
+        """
+        task = unit.task
+        gold = {"dataset": task.dataset, "corpus": task.corpus, **task.gold}
+        if values is not None:
+            gold["values"] = values
         if category_of(task) == CATEGORIES[5]:  # a judge is told what is right there
-            about["answer"] = "没有提到" if task.language == "zh" else "not mentioned: nothing tells"
-        return Conversation(
-            self._id(unit),
-            (*task.messages, *said_last),
-            candidate=unit.judge,
-            language=task.language,
-            metadata={TASK: about},
-        )
-
-    def _details(self, unit: LearnUnit) -> dict[str, Any]:
-        task = cast("TaskRecord", unit.task)
-        return {
+            gold["answer"] = "没有提到" if task.language == "zh" else "not mentioned: nothing tells"
+        about = {
             "dataset": task.dataset,
             "corpus": task.corpus,
             "category": category_of(task),
@@ -282,43 +278,26 @@ class LearningStudy(Study[LearnResult]):
             "step": unit.step,
             "memory": digest_of(unit.chunks),
         }
-
-    def _produced(self, unit: LearnUnit, recalled: RecalledTurn, building: Usage) -> Produced:
-        """Return the record of an answer: its score, what was recalled for it, and what it took."""
-        task, outcome = cast("TaskRecord", unit.task), recalled.turn.outcome
-        details = {**self._details(unit), "retrieve_s": recalled.retrieve_s, "answer_s": recalled.answer_s}
-        roles = {"memory": building}
-        if (retrieved := recalled.retrieved) is not None:
-            details |= self._recall(unit, retrieved)
-            roles = {"memory": building + retrieved.usage}
-        usage = recalled.turn.usage + building
-        if isinstance(outcome, AgentFailure):
-            why = JudgeFailure(outcome.kind, outcome.message, outcome.raw)
-            return replace(self._unanswered(unit, why, details), usage=usage, role_usage=roles)
-        options = self._options.get(task.id)
-        earned, known = case_score(task, outcome.text, options, self.bert_score), dict[str, Any]()
-        if earned is not None:
-            details |= {"metric": earned.metric, "score": earned.score, "values": dict(earned.values)}
-            details |= {"unmerged": True} if earned.unmerged else {}
-            rounded = {name: v if v is None else round(v, 4) for name, v in earned.values.items()}
-            known = {"values": rounded} if earned.unmerged else {}
-        answered = self._answered(unit, outcome.text, details, **known)
-        return replace(answered, usage=usage, role_usage=roles)
-
-    def _answered(self, unit: LearnUnit, reply: str, details: Mapping[str, Any], **known: object) -> Produced:
-        """Return the record of a reply; what is `known` of it stands with the gold, for judges."""
-        task = cast("TaskRecord", unit.task)
+        last = (Message("assistant", reply),) if isinstance(reply, str) and reply else ()
+        talk = Conversation(
+            self._id(unit),
+            (*task.messages, *last),
+            candidate=unit.judge,
+            language=task.language,
+            metadata={TASK: gold},
+        )
         return Produced(
-            self._conversation(unit, reply, **known),
-            details=details,
+            talk,
+            None if isinstance(reply, str) else reply,
+            details={**about, **(details or {})},
             prefix=len(task.messages),
             level="turn",
-            turn=self._turn(unit),
+            turn=sum(m.role == "user" for m in task.messages),
         )
 
     def _recall(self, unit: LearnUnit, retrieved: Retrieved) -> dict[str, Any]:
         """Return what was given, how much room it took, and what of the evidence was in it."""
-        task, items = cast("TaskRecord", unit.task), retrieved.items
+        task, items = unit.task, retrieved.items
         tokens = sum(about_tokens(item.shown) for item in items)
         holds = sum(chunk.tokens for chunk in unit.chunks)
         places = self._places.get(task.corpus or "", {})
@@ -362,7 +341,7 @@ class LearningStudy(Study[LearnResult]):
                 "answerer": None if self.answerer is None else dict(self.answerer.describe()),
                 "room": {"items": self.room.items, "tokens": self.room.tokens},
                 "protocol": self.protocol,
-                "options": self.choose is not None,
+                "options": self.options,
                 "references": self.references,
             },
         )

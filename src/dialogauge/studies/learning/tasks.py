@@ -9,15 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
-from dialogauge.agents.memory.protocol import about_tokens
-from dialogauge.core import MissingExtra, UsageError
-from dialogauge.core.json_keys import as_json
+from dialogauge.agents.memory import about_tokens
+from dialogauge.core import UsageError
 from dialogauge.core.version import __version__
-from dialogauge.data import (
+from dialogauge.data.tasks import (
     DATASETS,
     PARTITIONS,
     LoggedDialogue,
@@ -27,10 +25,12 @@ from dialogauge.data import (
     split_tasks,
     unlike_published,
 )
+from dialogauge.llm import pretrained
 from dialogauge.report import (
     Block,
     Callout,
     Cell,
+    Column,
     Count,
     DataTable,
     Missing,
@@ -56,36 +56,6 @@ _PRINTED: Final = {
     "SiSo": (1_500, 750),
 }
 """Cases and samples of each partition, as Tables 5 and 6 print them."""
-
-
-@dataclass(frozen=True, slots=True)
-class TokenCounter:
-    """What counts tokens, and how it is called."""
-
-    name: str
-    count: Callable[[str], int]
-
-
-BYTES: Final = TokenCounter("bytes/3", about_tokens)
-"""One token for three bytes."""
-
-
-def token_counter(folder: str) -> TokenCounter:
-    """Return the tokenizer in a folder, which needs no network.
-
-    Raises `MissingExtra` without transformers, `UsageError` for a folder without a tokenizer.
-    """
-    try:
-        from transformers import AutoTokenizer
-    except ImportError as error:
-        msg = f"a tokenizer needs transformers: {error}"
-        raise MissingExtra(msg, hint="pip install 'dialogauge[transformers]'") from None
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, LookupError) as error:
-        msg = f"{folder} holds no tokenizer: {error}"
-        raise UsageError(msg, hint="give the folder of a model, with its tokenizer.json") from error
-    return TokenCounter(folder, lambda text: len(tokenizer(text, add_special_tokens=False)["input_ids"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +118,10 @@ class TaskTables:
     unlike_published: Sequence[str]
     """Sentences on counts that are not the published ones."""
     without_gold: int
+    without_question: int
+    """Tasks that are left out: their question is not in the files."""
     unknown_evidence: int
     """Tasks whose evidence is not in their corpus."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the tables as JSON."""
-        written: dict[str, Any] = as_json(self)
-        return written
 
     @property
     def page(self) -> Page:
@@ -165,25 +132,26 @@ class TaskTables:
 
 
 def task_tables(
-    file: TaskFile, logs: Sequence[LoggedDialogue] = (), counter: TokenCounter = BYTES
+    file: TaskFile, logs: Sequence[LoggedDialogue] = (), tokenizer: str | None = None
 ) -> TaskTables:
-    """Count what there is, by data set and partition.
+    """Count what there is, by data set and partition; without the folder of a tokenizer, three bytes a token.
 
-    Args:
-        file: The tasks.
-        logs: Dialogues about them, where there are any.
-        counter: Of tokens.
+    Raises `MissingExtra` without transformers, `UsageError` for a folder without a tokenizer.
     """
+    count = about_tokens
+    if tokenizer is not None:
+        cut = pretrained("AutoTokenizer", tokenizer, UsageError, local=True)
+        count = lambda text: len(cut(text, add_special_tokens=False)["input_ids"])  # noqa: E731
     sizes = {
-        name: sum(counter.count(m.text) for session in sessions for m in session.messages)
+        name: sum(count(m.text) for session in sessions for m in session.messages)
         for name, sessions in file.corpora.items()
     }
     by_set: dict[str, list[TaskRecord]] = {name: [] for name in DATASETS}
     for task in file.tasks:
         by_set.setdefault(task.dataset, []).append(task)
-    sets = {name: _task_set(tasks, sizes, counter) for name, tasks in by_set.items() if tasks}
+    sets = {name: _task_set(tasks, sizes, count) for name, tasks in by_set.items() if tasks}
     return TaskTables(
-        counter.name,
+        tokenizer or "bytes/3",
         tuple(sets.values()),
         tuple(_partition(name, sets) for name, names in PARTITIONS.items() if sets.keys() & set(names)),
         len(file.corpora),
@@ -192,15 +160,16 @@ def task_tables(
         Counter(action for one in logs for feedback in one.feedback for action in feedback.actions),
         unlike_published(file.tasks),
         file.without_gold,
+        file.without_question,
         len(file.unknown_evidence),
     )
 
 
-def _task_set(tasks: Sequence[TaskRecord], sizes: Mapping[str, int], counter: TokenCounter) -> TaskSet:
+def _task_set(tasks: Sequence[TaskRecord], sizes: Mapping[str, int], count: Callable[[str], int]) -> TaskSet:
     first, known = tasks[0], DATASETS.get(tasks[0].dataset)
     answers = [next((t.gold[k] for k in _ANSWERS if isinstance(t.gold.get(k), str)), None) for t in tasks]
-    outputs = [counter.count(answer) for answer in answers if answer is not None]
-    inputs = [sum(counter.count(m.text) for m in t.messages) + sizes.get(t.corpus or "", 0) for t in tasks]
+    outputs = [count(answer) for answer in answers if answer is not None]
+    inputs = [sum(count(m.text) for m in t.messages) + sizes.get(t.corpus or "", 0) for t in tasks]
     sample = sample_tasks(tasks, known.most) if known else sample_tasks(tasks)
     train, test = split_tasks(sample)
     return TaskSet(
@@ -241,6 +210,8 @@ def task_blocks(tables: TaskTables) -> Iterator[Block]:
         notes.append(f"Measured by {tables.tokenizer}, the form is not the stated one: {', '.join(other)}.")
     if tables.without_gold:
         notes.append(f"{counted(tables.without_gold, 'task')} without anything to hold an answer against.")
+    if tables.without_question:
+        notes.append(f"{counted(tables.without_question, 'task')} without a question, left out.")
     if tables.unknown_evidence:
         notes.append(
             f"{counted(tables.unknown_evidence, 'task')} with evidence that its corpus does not have."
@@ -252,54 +223,37 @@ def task_blocks(tables: TaskTables) -> Iterator[Block]:
 def _kinds(tables: TaskTables) -> Block:
     """Lay out which memory the files can test, as Table 1 does."""
     seen = tables.actions
-    forms = sorted({one.form or one.measured for one in tables.sets})
-    row: tuple[Cell, ...] = (
-        "these files",
-        "; ".join(forms),
-        Count(tables.corpora),
-        Count(tables.dialogues),
-        Count(tables.dialogues_with_words),
-        Count(seen.get("like", 0) + seen.get("dislike", 0)),
-        Count(seen.get("copy", 0)),
-        Count(sum(one.cases for one in tables.sets)),
-    )
-    yes: Cell = "yes"
-    printed: tuple[Cell, ...] = ("MemoryBench, printed", "LiSo; LiLo; SiLo; SiSo", *[yes] * 5, Count(20_000))
-    columns = (
-        "",
-        TableColumn("forms", "text"),
-        "corpora",
-        "dialogues",
-        "with words",
-        "likes, dislikes",
-        "copies",
-    )
-    return data_table("Kinds of memory and feedback (Table 1)", (*columns, "cases"), (row, printed))
+    counts = {
+        "corpora": tables.corpora,
+        "dialogues": tables.dialogues,
+        "with words": tables.dialogues_with_words,
+        "likes, dislikes": seen.get("like", 0) + seen.get("dislike", 0),
+        "copies": seen.get("copy", 0),
+        "cases": sum(one.cases for one in tables.sets),
+    }
+    forms = "; ".join(sorted({one.form or one.measured for one in tables.sets}))
+    rows: list[Sequence[Cell]] = [("these files", forms, *map(Count, counts.values()))]
+    rows.append(("MemoryBench, printed", "LiSo; LiLo; SiLo; SiSo", *["yes"] * 5, Count(20_000)))
+    columns: list[Column] = ["", TableColumn("forms", "text"), *counts]
+    return data_table("Kinds of memory and feedback (Table 1)", columns, rows)
 
 
 def _sets(tables: TaskTables) -> Block:
     """Lay out the data sets by form, as Table 2 does."""
-    titles = ("domain", "language", "cases", "published", "input", "output", "measured")
-    columns = [TableColumn(title, "text" if title in _WORDS else "number") for title in ("data set", *titles)]
-    by_form = sorted(tables.sets, key=lambda one: one.form)
-    groups = [
-        RowGroup(tuple(TableRow(_set_cells(one)) for one in of), form or "no form stated")
-        for form, of in groupby(by_form, key=lambda one: one.form)
-    ]
-    return DataTable(f"Data sets (Table 2), tokens by {tables.tokenizer}", tuple(columns), tuple(groups))
-
-
-_WORDS: Final = ("data set", "domain", "language", "measured")
-
-
-def _set_cells(one: TaskSet) -> tuple[Cell, ...]:
-    output: Cell = Missing("no answer") if one.output_tokens is None else Number(one.output_tokens, 1)
-    published: Cell = Count(one.published[0]) if one.published else Missing()
-    languages = ", ".join(one.languages)
-    return (
-        one.name, one.domain, languages, Count(one.cases), published, Number(one.input_tokens, 0), output,
-        one.measured,
-    )  # fmt: skip
+    texts, numbers = ("data set", "domain", "language"), ("cases", "published", "input", "output")
+    columns = (*(TableColumn(title, "text") for title in texts), *map(TableColumn, numbers))
+    groups: dict[str, list[TableRow]] = {}
+    for one in sorted(tables.sets, key=lambda one: one.form):
+        cells: list[Cell] = [one.name, one.domain, ", ".join(one.languages), Count(one.cases)]
+        cells.append(Count(one.published[0]) if one.published else Missing())
+        cells.append(Number(one.input_tokens, 0))
+        cells.append(Missing("no answer") if one.output_tokens is None else Number(one.output_tokens, 1))
+        groups.setdefault(one.form, []).append(TableRow((*cells, one.measured)))
+    return DataTable(
+        f"Data sets (Table 2), tokens by {tables.tokenizer}",
+        (*columns, TableColumn("measured", "text")),
+        tuple(RowGroup(tuple(rows), form or "no form stated") for form, rows in groups.items()),
+    )
 
 
 def _partitions(partitions: Sequence[TaskPartition]) -> Iterator[Block]:

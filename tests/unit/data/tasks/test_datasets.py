@@ -177,6 +177,17 @@ def test_ideabench_takes_three_abstracts_from_the_file_beside_it(tmp_path):
     assert task.gold == {"title": "Of leaves", "abstract": "Leaves turn to light."}
 
 
+def test_a_task_without_its_question_is_left_out_and_counted(tmp_path):
+    """A paper of which no reference is there, and a row of ours that says that there is none."""
+    table(tmp_path / "filtered_references.csv", {"targetPaperId": "p2", "abstract": "Other."})
+    papers = table(tmp_path / "target_papers.csv", PUBLIC_TASKS["IdeaBench"])
+    with pytest.raises(FileFault, match="there is no task with a question, 1 without"):
+        read_tasks(papers)
+    ours = {"id": "1", "dataset": "IdeaBench", "q": None, "v": {"title": "T"}}
+    read = read_tasks(papers, rows(tmp_path / "a.jsonl", ours, ours | {"id": "2", "q": "Why?"}))
+    assert ([t.id for t in read.tasks], read.without_question) == (["2"], 2)
+
+
 def test_limitgen_is_a_folder_of_papers_with_what_is_wrong_beside(tmp_path):
     paper = tmp_path / "annotated" / "ablation" / "2401.1v2.json"
     paper.parent.mkdir(parents=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from dialogauge.agents.memory import IndexedMemory
-from dialogauge.agents.memory.searchers import Words
+from dialogauge.agents.memory import IndexedMemory, SystemFault
+from dialogauge.agents.memory.systems import Words
 from dialogauge.core import Conversation, Message
 from dialogauge.studies.learning.figures import _growth, _system
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories
@@ -44,3 +46,13 @@ def test_a_model_that_is_late_is_a_failure_and_no_end_of_the_hours() -> None:
     over = {**late, "id": "2", "unfinished": True, "message": "it has had its 1 h"}
     of = _system("s", [over, late], {"items": 5, "tokens": None}, "conversations")
     assert (of.unfinished, of.failed, of.first_failure) == (1, {"timeout": 2}, "no answer in 60 s")
+
+
+async def test_a_system_has_the_seconds_that_are_set() -> None:
+    class Slow(IndexedMemory):
+        async def add_corpus(self, sessions):
+            await asyncio.sleep(5)
+
+    system = LearningSystem("slow", lambda corpus, name: Slow("slow", "message", Words()))
+    with pytest.raises(SystemFault, match=r"slow took more than 0\.02 s to ingest"):
+        await Memories(deadline=0.02).of(system, (chunk("c", 1, corpus=True),))

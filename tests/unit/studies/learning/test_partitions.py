@@ -13,13 +13,17 @@ from dialogauge.core.shape import read_as
 from dialogauge.report import to_text
 from dialogauge.stats import Basis, Estimate, freedom_of
 from dialogauge.studies.learning.partitions import (
+    FIGURES,
     PartitionFigures,
     PartitionScores,
     ScoreReference,
+    figures_table,
+    left_out_notes,
+    means_table,
+    partition_dots,
     partition_scores,
     references_of,
 )
-from dialogauge.studies.learning.tables import figures_table, left_out_notes, means_table, partition_dots
 
 HALVES = ScoreReference(0.0, 1.0, 0.5, 0.5, 8)
 
@@ -110,6 +114,24 @@ def test_without_any_data_set_there_is_no_score() -> None:
     got = figures(partition_scores({"s": {"a": []}}, {}, ("a",)))
     assert got.minmax_by_case.value is None
     assert got.minmax_by_case.reason == "no case at all"
+
+
+def test_where_the_scores_of_no_data_set_differ_there_is_no_figure() -> None:
+    """Of two data sets one that differs is enough: the other gives 0, as MemoryBench has it."""
+    cases = {"s": {"a": [0.5, 0.5], "b": [0.0, 1.0]}, "t": {"a": [0.5], "b": [1.0]}}
+    references = references_of({"a": [0.5] * 3, "b": [0.0, 1.0, 1.0]})
+    alone = partition_scores(cases, references, ("a",))
+    for got in alone.systems:
+        of = [getattr(got, figure) for figure in FIGURES]
+        assert {(one.value, one.low, one.reason) for one in of} == {(None, None, "all scores are equal")}
+    assert to_text([figures_table("T", {"P": alone}, "z_by_set")]).splitlines()[-1].split()[:2] == [
+        "t",
+        "n/a",
+    ]
+    assert [one.minmax_by_case.value for one in partition_scores(cases, references, ("a", "b")).systems] == [
+        0.25,
+        0.5,
+    ]
 
 
 def test_references_of_other_data_sets_are_refused_by_name() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from dialogauge.core import Message
 from dialogauge.data.tasks import TaskRecord
-from dialogauge.studies.learning.planted import planted_answers
+from dialogauge.studies.learning.judged import planted_answers
 
 
 def task(name, question, answer, category=4, corpus="c", language="en", dataset="talks"):

@@ -53,3 +53,20 @@ def test_options_alternate_within_a_corpus() -> None:
     chosen = case_score(asked[0], "(a)", options["x1"])
     assert chosen is not None
     assert chosen.score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("reply", "earned"),
+    [("yard office, Priya", 1.0), ("Priya in the yard", 1.0), ("Priya", 0.5), ("Tomas", 0.0)],
+)
+def test_a_phrase_may_be_right_in_several_ways_and_the_nearest_counts(reply, earned) -> None:
+    phrase = task(answer="Priya, yard office", variants=["Priya in yard"], metric="token_f1")
+    one = case_score(phrase, reply)
+    assert one is not None
+    assert (one.score, dict(one.values)) == (earned, {"token_f1": earned})
+
+
+def test_variants_of_an_answer_leave_other_metrics_alone() -> None:
+    one = case_score(task(answer="The boat.", variants=["The ship."], metric="rouge_l"), "The ship.")
+    assert one is not None
+    assert one.score == 0.5

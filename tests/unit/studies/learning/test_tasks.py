@@ -7,9 +7,10 @@ import json
 import pytest
 
 from dialogauge.core import Conversation, Message, UsageError
+from dialogauge.core.json_keys import as_json
 from dialogauge.data.tasks import DATASETS, PARTITIONS, LoggedDialogue, RoundFeedback, TaskFile, TaskRecord
 from dialogauge.report import to_html, to_text
-from dialogauge.studies.learning.tasks import task_blocks, task_tables, token_counter
+from dialogauge.studies.learning.tasks import task_blocks, task_tables
 
 
 def tasks(dataset, n, question, corpus=None, **gold):
@@ -86,7 +87,7 @@ def test_tables_are_shown_as_text_page_and_json():
     assert "tokens by bytes/3" in shown
     assert "Measured by bytes/3, the form is not the stated one: JuDGE." in shown
     assert "NF-CATS" in to_html(read.page)
-    assert json.loads(json.dumps(read.to_json()))["sets"][0]["test"] == 3
+    assert json.loads(json.dumps(as_json(read)))["sets"][0]["test"] == 3
 
 
 @pytest.mark.torch
@@ -96,10 +97,11 @@ def test_a_folder_with_a_tokenizer_counts_as_it_does(tmp_path):
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    with pytest.raises(UsageError, match="holds no tokenizer"):
-        token_counter(str(tmp_path))
+    file = TaskFile((TaskRecord("1", "mine", (Message("user", "tea and tea"),)),), {}, 1, {})
+    with pytest.raises(UsageError, match="cannot be loaded"):
+        task_tables(file, tokenizer=str(tmp_path))
     words = Tokenizer(models.WordLevel({"tea": 0, "[UNK]": 1}, unk_token="[UNK]"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     PreTrainedTokenizerFast(tokenizer_object=words, unk_token="[UNK]").save_pretrained(tmp_path)
-    counter = token_counter(str(tmp_path))
-    assert (counter.name, counter.count("tea and tea")) == (str(tmp_path), 3)
+    tables = task_tables(file, tokenizer=str(tmp_path))
+    assert (tables.tokenizer, tables.sets[0].input_tokens) == (str(tmp_path), 3)
