@@ -1,6 +1,7 @@
-"""The calls of a search with nothing around them: `bare_lookahead.py URL SCENARIOS STEPS TURNS CONCURRENCY`.
+"""The calls of a search, bare: `bare_lookahead.py URL SCENARIOS STEPS TURNS CONCURRENCY ALONE`.
 
-Each step has two rollouts side by side, and of each the four calls of a judge at once.
+Each step has two rollouts side by side, and of each the four calls of a judge at once. Unless ALONE is 0 each
+call has a connection of its own, as those of the package have.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ _SYSTEM = {"role": "system", "content": "You are a guide who shows visitors the 
 _RUBRIC = {"role": "system", "content": "You judge the session as a whole, by criteria that you quote. " * 60}
 
 
-async def _main(url: str, scenarios: int, steps: int, turns: int, concurrency: int) -> None:
+async def _main(url: str, scenarios: int, steps: int, turns: int, concurrency: int, alone: int) -> None:
     slots = asyncio.Semaphore(concurrency)
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as client:
+    connector = aiohttp.TCPConnector(limit=0, force_close=bool(alone))
+    async with aiohttp.ClientSession(connector=connector) as client:
 
         async def reply(messages: list[dict[str, str]]) -> str:
             async with slots:

@@ -47,19 +47,24 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
             ]  # fmt: skip
             return measured(command, env=env, cwd=folder)
 
-        def bare() -> Cost:
+        def bare(alone: int) -> Cost:
             script = str(_HERE / "bare_lookahead.py")
-            words = map(str, (_SCENARIOS, steps, _TURNS, _CONCURRENCY))
+            words = map(str, (_SCENARIOS, steps, _TURNS, _CONCURRENCY, alone))
             return measured([sys.executable, script, url, *words], env=environment(), cwd=folder)
 
-        costs = {"dialogauge": median_of(times, ours), "bare": median_of(times, bare)}
+        costs = {
+            "dialogauge": median_of(times, ours),
+            "bare": median_of(times, lambda: bare(0)),
+            "bare, a connection for each call": median_of(times, lambda: bare(1)),
+        }
     calls = _SCENARIOS * steps * 2 * (2 * _TURNS + 4)
     rows = [
         (who, cost.wall_s, cost.cpu_s, _SCENARIOS / cost.wall_s, cost.peak_mb) for who, cost in costs.items()
     ]
-    ratio = costs["bare"].wall_s / costs["dialogauge"].wall_s
-    rows.append(("ratio", "", "", ratio, ""))
+    ours_s, *bare_s = (cost.wall_s for cost in costs.values())
+    ratios = [wall / ours_s for wall in bare_s]
+    rows += [("ratio", "", "", ratio, "") for ratio in ratios]
     head = ("who", "wall s", "CPU s", "scenarios a second", "peak MB")
     title = f"{_SCENARIOS} scenarios, {calls:,} calls at {_CONCURRENCY}, medians of {times} ({_BAR})"
     print(table(title, head, rows))
-    return {who: vars(cost) for who, cost in costs.items()} | {"ratio": ratio}
+    return {who: vars(cost) for who, cost in costs.items()} | {"ratios": ratios}

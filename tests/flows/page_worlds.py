@@ -247,7 +247,8 @@ def for_comparing() -> None:
 
 
 def for_preference_data() -> None:
-    a_log()
+    scenarios()
+    published(Path("votes.jsonl"), questions=10)
     for seed, (name, answer) in enumerate(
         {"old": "Please look at our website.", "new": "Within 14 days."}.items()
     ):
@@ -425,6 +426,10 @@ BEFORE = {
     "docs/agreement.md": (
         "annotate make log.jsonl --raters 2 --shared 10 --rubric satisfaction -o rating",
         "annotate import rating R1.jsonl R2.jsonl",
+    ),
+    "docs/for-preference-data.md": (
+        "lookahead scenarios.toml --candidate a=MODEL@URL --candidate b=MODEL@URL --role simulator=MODEL@URL "
+        "--role judge=MODEL@URL --segments 2 --segment-turns 2 -o runs/search",
     ),
     "docs/replay.md": ("replay run logs.jsonl --rubric card --candidate old=MODEL@URL -o runs/other",),
 }

@@ -7,9 +7,11 @@ import re
 
 import pytest
 
+import dialogauge as library
+from dialogauge.core import UsageError
 from dialogauge.runs import open_run
 from dialogauge.training.trajectories import read_trajectories
-from flows.conftest import rows_of
+from flows.conftest import EXAMPLES, rows_of
 from servers.schemas import instance
 
 INN = {
@@ -192,6 +194,21 @@ def test_failures_are_counted_and_what_was_committed_is_kept(dialogauge, serve, 
     assert [s.winner for s in again.steps] == ["lamp"] * 3
 
 
+def test_when_every_judgement_fails_the_scenario_fails_and_what_was_said_is_kept(
+    dialogauge, serve, log, tmp_path
+):
+    stub = serve(lambda body: "No." if body["model"] == "judge" else world(body), schema="ignore")
+    done = search(dialogauge, stub.url, log(INN, name="scenarios.jsonl"))
+    assert done.code == 3, done.err
+    (row,) = rows_of(tmp_path / "run")
+    assert row["failure"]["kind"] == "invalid_json"
+    (step,) = row["details"]["steps"]
+    assert (step["winner"], [c["turns"] for c in step["candidates"]]) == (None, [2, 2])
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert [c["failed_judgements"] for c in summary["candidates"]] == [1, 1]
+    assert summary["failures"] == {"invalid_json": 2}
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -222,3 +239,31 @@ def test_both_roles_are_needed(dialogauge, log, role, message):
     words = ("--role", f"{role}=m@{url}", "-o", "run")
     done = dialogauge("lookahead", log(INN, name="scenarios.jsonl"), *pool, *words)
     assert (done.code, message in done.err) == (2, True)
+
+
+def test_a_rubric_needs_a_mean_by_which_a_segment_can_win(dialogauge, log, tmp_path):
+    shipped = EXAMPLES.parent / "src/dialogauge/rubrics/files/rubrics"
+    for ending in ("en.md", "zh.md"):
+        (tmp_path / f"own.{ending}").write_text((shipped / f"roleplay-plain.{ending}").read_text())
+    first = '[[dimensions]]\nname = "interactive_ability"\n'
+    text = (shipped / "roleplay-plain.toml").read_text().partition('[[dimensions]]\nname = "session"')[0]
+    assert first in text
+    worse = "scale = { low = 1, high = 5, higher_is_better = false }\n"
+    (tmp_path / "own.toml").write_text(text.replace(first, first + worse))
+    scenarios = log(INN, name="scenarios.jsonl")
+    done = search(dialogauge, "http://127.0.0.1:9", scenarios, "--rubric", "own.toml")
+    assert done.code == 2
+    assert "have no mean by which a segment could win" in done.err
+
+
+def test_python_runs_the_same_search(dialogauge, serve, log, tmp_path):
+    stub = serve(world)
+    scenarios = log(INN, name="scenarios.jsonl")
+    pool = [f"{name}={name}@{stub.url}" for name in ("lamp", "dark")]
+    roles = [f"simulator=sim@{stub.url}", f"judge=judge@{stub.url}"]
+    shape = {"segments": 2, "segment_turns": 1, "out": tmp_path / "run", "progress": False}
+    run = library.run("lookahead", scenarios, candidates=pool, models=roles, **shape)
+    assert run.summary.ended == {"turns": 1}
+    assert run.summary.margins.pairs == 2
+    with pytest.raises(UsageError, match="scenarios come from files"):
+        library.run("lookahead", [INN], candidates=pool, models=roles)

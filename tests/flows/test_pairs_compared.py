@@ -246,6 +246,18 @@ def test_segments_are_judged_anew_and_what_is_not_better_goes(dialogauge, search
     assert (done.code, "not the one that judged it" in done.err) == (2, True)
 
 
+def test_a_spent_budget_keeps_the_pairs_that_were_judged_anew(dialogauge, searched):
+    words = ("pairs", "run", "--kind", "segment", "--unchecked", "--recheck", "-o", "s.jsonl")
+    words = (*words, "--role", f"judge=judge@{searched.url}", "--max-concurrency", 1)
+    done = dialogauge(*words, "--max-calls", 20)
+    assert done.code == 1, done.out
+    assert 1 <= len(lines("s.jsonl")) < 6
+    assert "left out: not asked: the run ended early" in done.unwrapped
+    done = dialogauge(*words)
+    assert (done.code, len(lines("s.jsonl"))) == (0, 6)
+    assert len(searched.asked) <= searched.before + 49  # what was paid for is not asked again
+
+
 def test_replies_are_judged_anew_by_the_judge_of_the_run(dialogauge, serve, log, talk):
     records = []
     for number, score in enumerate((5, 1, 5, 1)):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         derive_persona,
         persona_fault,
         read_scenarios,
-        scenario_entry,
+        scenario_json,
         scenario_of,
     )
     from dialogauge.agents.users import Person, RecordedUser, SimulatedUser

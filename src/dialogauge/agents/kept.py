@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from dialogauge.agents.personas import Scenario, scenario_entry, scenario_of
+from dialogauge.agents.personas import Scenario, scenario_json, scenario_of
 from dialogauge.core import Place, StoreError
 from dialogauge.data import Mask
 from dialogauge.runs import RunDatabase, StoredRun
@@ -17,7 +17,7 @@ def keep_scenarios(database: RunDatabase, scenarios: Iterable[Scenario], mask: M
     """Keep scenarios beside those of earlier calls, masked as the run is."""
     kept = database.get_meta(_KEPT, {}, dict[str, Any])
     for scenario in scenarios:
-        entry = _masked(scenario_entry(scenario), mask)
+        entry = _masked(scenario_json(scenario), mask)
         kept[entry["id"]] = entry
     database.put_meta(_KEPT, kept)
 

@@ -215,7 +215,7 @@ def scenario_of(entry: object, place: Place) -> Scenario:
     )
 
 
-def scenario_entry(scenario: Scenario) -> dict[str, Any]:
+def scenario_json(scenario: Scenario) -> dict[str, Any]:
     """Write a scenario as `read_scenarios` reads it back; what is not stated has no key."""
     entry = asdict(scenario)
     entry["language"] = entry.pop("stated_language")

@@ -69,10 +69,7 @@ async def _prepare(options: LookaheadOptions, python: PythonInput, *, dry: bool)
             msg = f"nobody {what}"
             raise UsageError(msg, hint=f"give --role {role}=MODEL@URL#KEYVAR")
         roles[role] = model_of(named.get(role), role, config.roles, agents)
-    dimensions = [d.name for d in load_rubric(options.rubric).asks_people("conversation")]
-    if not dimensions:
-        msg = f"the rubric {options.rubric!r} scores no session as a whole"
-        raise UsageError(msg, hint="give one of the level conversation, such as roleplay")
+    dimensions = _dimensions(options.rubric)
     clients = Clients(options, dry=dry, sessions=True)
     try:
         pool = session_candidates(chosen, clients, options.seed)
@@ -107,6 +104,19 @@ async def _prepare(options: LookaheadOptions, python: PythonInput, *, dry: bool)
         workers=options.max_concurrency,
         client=simulator,
     )
+
+
+def _dimensions(rubric: str) -> list[str]:
+    """Return the dimensions whose mean is the score; UsageError where there is no such mean."""
+    dimensions = load_rubric(rubric).asks_people("conversation")
+    if not dimensions:
+        msg = f"the rubric {rubric!r} scores no session as a whole"
+        raise UsageError(msg, hint="give one of the level conversation, such as roleplay")
+    scales = {d.scale for d in dimensions}
+    if len(scales) > 1 or not dimensions[0].scale.higher_is_better:
+        msg = f"the dimensions of the rubric {rubric!r} have no mean by which a segment could win"
+        raise UsageError(msg, hint="give one whose dimensions share a scale on which higher is better")
+    return [d.name for d in dimensions]
 
 
 async def _begin(prepared: PreparedSearch, observer: Observer | None) -> None:

@@ -141,7 +141,7 @@ def shown_search(run: StoredRun, id: str, turn: int | None) -> tuple[Block, ...]
             for c in step.candidates:
                 won = Text(c.name, tags=(Span("committed", "tag"),)) if c.name == step.winner else c.name
                 score = Missing("failed") if c.score is None else Number(c.score)
-                criteria = ", ".join(label for of in c.criteria.values() for label in of)
+                criteria = ", ".join(words.name(label) for of in c.criteria.values() for label in of)
                 why = criteria if c.failure is None else c.failure.message
                 rows.append((str(step.number), won, score, c.turns, c.truncated, why))
     columns = (

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dialogauge.app.entries import listed_study
 from dialogauge.app.option_groups import DataOptions, RunInput
 from dialogauge.app.progress import ProgressObserver, shows_live
+from dialogauge.app.settings import PlayOptions
 from dialogauge.app.sources import InputData, PythonInput, Source, open_source
 from dialogauge.core import (
     Conversation,
@@ -200,9 +201,10 @@ def run(
 
     Args:
         study: `judge`, `satisfaction`, `fit` (a model of the ratings, as a run), `trust` (the checks of a
-            run, written into that run), `replay` (candidates on frozen states of conversations) or
-            `success` (whether the tasks of dialogues came about).
-        source: See `Sources`; for `trust` a run.
+            run, written into that run), `replay` (candidates on frozen states of conversations),
+            `success` (whether the tasks of dialogues came about), `simulate` (sessions with simulated users)
+            or `lookahead` (a search for good sessions).
+        source: See `Sources`; for `trust` a run, for `simulate` and `lookahead` files of scenarios.
         out: The run directory; a temporary one where None. Not for `trust`.
         ratings: People's ratings, joined by id.
         progress: Whether progress is shown; None for yes in a terminal or a notebook.
@@ -211,12 +213,25 @@ def run(
     kind = listed_study(study).options
     if issubclass(kind, RunInput):
         return _worked_on(study, source, out, ratings, progress, settings)
-    if not issubclass(kind, DataOptions):
+    if not issubclass(kind, DataOptions | PlayOptions):
         msg = f"{study} reads no conversations that could be a source"
         raise UsageError(msg, hint="dialogauge.arena, .agreement, .compare and Run.pairs are for the others")
     with run_directory(out) as path:
-        work = _work(study, source, path, ratings, progress, settings)
+        if issubclass(kind, PlayOptions):
+            values = {**settings, "inputs": _scenario_files(source), "out": fspath(path)}
+            work = _running(study, values, lambda _: PythonInput(), progress)
+        else:
+            work = _work(study, source, path, ratings, progress, settings)
         return finished_run(path, carry_out(work), temporary=out is None)
+
+
+def _scenario_files(source: Any) -> tuple[str, ...]:  # noqa: ANN401 - of any kind
+    """Return the paths of scenarios; UsageError for what is no path."""
+    paths = [source] if isinstance(source, str | PathLike) else source
+    if not isinstance(paths, list | tuple) or not all(isinstance(one, str | PathLike) for one in paths):
+        msg = "scenarios come from files"
+        raise UsageError(msg, hint="give the path of one, or a list of paths")
+    return tuple(map(fspath, paths))
 
 
 def arena(  # noqa: PLR0913 - the everyday settings by name

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from random import Random
 from typing import Any, Literal
 
-from dialogauge.agents import Scenario, beginning, scenario_entry
+from dialogauge.agents import Scenario, beginning, scenario_json
 from dialogauge.core import Conversation, Message
 from dialogauge.rubrics import VERDICTS
 from dialogauge.training.pairs import (
@@ -137,7 +137,7 @@ def prompt_rows(
         trajectories: Conversations of it, each with the indexes of messages that it may be cut at.
         chance: Of the draw.
     """
-    entry = scenario_entry(scenario)
+    entry = scenario_json(scenario)
 
     def row(messages: Sequence[Message]) -> dict[str, Any]:
         prompt = [plain_message(m) for m in messages]

@@ -253,13 +253,12 @@ class LookaheadStudy(Study[SearchResult]):
         left = len(steps) < self.segments or not _goes_on(last)
         ended: SearchEnded = "failed" if failure else "user" if left else "turns"
         beside = session_record(scenario, ended, self.segments * self.segment_turns, self.simulator)
-        details = details_of(steps, ended, committed.messages if failure else ())
         return Produced(
             replace(committed, metadata={**committed.metadata, SESSION: beside}),
             failure,
             usage=sum(usage.values(), Usage()),
             role_usage={role: used for role, used in usage.items() if used.calls or used.cached},
-            details={**details, "category": scenario.category},
+            details=details_of(steps, ended, committed.messages if failure else ()),
             prefix=start.prefix,
         )
 
@@ -288,7 +287,6 @@ class LookaheadStudy(Study[SearchResult]):
                 },
                 "search": {
                     "min_margin": self.min_margin,
-                    "segments": self.segments,
                     "scale": [min(s.low for s in scales), max(s.high for s in scales)],
                 },
             },

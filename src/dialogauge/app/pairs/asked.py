@@ -14,6 +14,7 @@ from dialogauge.app.clients import Clients
 from dialogauge.app.config import model_of
 from dialogauge.app.judge_of_run import judge_of_run
 from dialogauge.app.merging import load_config, references
+from dialogauge.app.outcome import FINISHED
 from dialogauge.app.pairs.judged import RowsOfJudged
 from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.core import Conversation, Level, Message, UsageError
@@ -43,8 +44,8 @@ class PairQuestions:
     """Better replies that a model wrote."""
     confirmed: int = 0
     """Pairs that were judged anew, and whose chosen side is better again."""
-    ending: Outcome | None = None
-    """How asking ended; None where nothing was asked."""
+    ending: Outcome = FINISHED
+    """How asking ended."""
     clients: Clients = field(init=False)
     """Of the model that writes better replies, and of those that judge anew."""
 
@@ -146,7 +147,7 @@ class PairQuestions:
             directory = RunDirectory(Path(folder) / "asked")
             settings = RunSettings(directory=directory, workers=self.options.max_concurrency)
             run = await run_study(study, settings, self.observer, self.clients.limits, self.stop)
-        if self.ending is None or self.ending.ended == "finished":
+        if self.ending.ended == "finished":
             self.ending = run.ending.outcome
         return study.in_order(run.result)
 

@@ -194,7 +194,8 @@ async def _made(options: PairOptions, observer: Observer, stop: StopSignal | Non
             rows = await questions.rechecked(_chosen(rows, options, left_out), runs)
         finally:
             await questions.clients.close()
-        _expect_rows(options, rows, left_out, runs, judged)
+        if made.ending.ended == "finished":
+            _expect_rows(options, rows, left_out, runs, judged)
         notes = tuple(f"{r.name}: {n}" if len(runs) > 1 else n for r in judged.runs for n in r.notes())
     parts = [rows]
     if options.splits:

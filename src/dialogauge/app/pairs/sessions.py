@@ -75,6 +75,9 @@ def _pairs(
     left_out[f"less than {least:g} points apart"] += len(others) - failed - len(pairs)
     prompt = [plain_message(m) for m in trajectory.prefix(step)]
     for better, worse in pairs:
+        if better.score == worse.score:
+            left_out["a tie"] += 1
+            continue
         scores, models = (better.score or 0.0, worse.score or 0.0), (better.name, worse.name)
         provenance = Provenance(
             scores=(points_of(scale.quality(scores[0])), points_of(scale.quality(scores[1]))),
