@@ -81,12 +81,12 @@ class TuneEntry(Command[TuneOptions, TuneManifest]):
         )
 
 
-SFT: Final = TuneEntry(
-    name="sft", prints=TuneManifest, settings=SftSettings, view=lambda outcome: tune_brief(outcome.result)
-)
-DPO: Final = TuneEntry(
-    name="dpo", prints=TuneManifest, settings=PairSettings, view=lambda outcome: tune_brief(outcome.result)
-)
-DSPO: Final = TuneEntry(
-    name="dspo", prints=TuneManifest, settings=PairSettings, view=lambda outcome: tune_brief(outcome.result)
-)
+def _entry(name: str, settings: type[TrainSettings]) -> TuneEntry:
+    return TuneEntry(
+        name=name, prints=None, settings=settings, view=lambda outcome: tune_brief(outcome.result)
+    )
+
+
+SFT: Final = _entry("sft", SftSettings)
+DPO: Final = _entry("dpo", PairSettings)
+DSPO: Final = _entry("dspo", PairSettings)
