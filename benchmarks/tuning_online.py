@@ -107,9 +107,10 @@ def gsrpo(model: Path, out: Path, judge: Any, backend: str, seed: int) -> Any:  
     lines = [line.figures for line in TuneFolder(out).lines()]
     rewards = [figures["reward"] or 0.0 for figures in lines]
     lengths = [TURNS * (figures["length"] or 0.0) for figures in lines]
+    first, last = statistics.fmean(rewards[:5]), statistics.fmean(rewards[-10:])
     print(
         f"{judge.name}, {backend}, seed {seed}: {manifest.ended} after {len(lines)} steps; reward of the "
-        f"first five {statistics.fmean(rewards[:5]):.2f}, of the last ten {statistics.fmean(rewards[-10:]):.2f} "
+        f"first five {first:.2f}, of the last ten {last:.2f} "
         f"(4.7); tokens of a session {statistics.fmean(lengths[-10:]):.1f} of {TURNS * CAP} (half); "
         f"{time.process_time() - begun:.0f} s of CPU (60)",
         flush=True,

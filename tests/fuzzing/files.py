@@ -520,6 +520,7 @@ NO_FILE: Final[Mapping[str, str]] = {
     "environment": "a reference: what py: names, Python reads",
     "format": "a name",
     "gates": "conditions: the case `gate`",
+    "held_out": "rows, as those of `data`: broken in tests/unit/training",
     "id": "of a conversation",
     "judge": "a name",
     "judge_family": "a name",
@@ -527,6 +528,7 @@ NO_FILE: Final[Mapping[str, str]] = {
     "model": "a reference: the case `role`; what py: and file: name, Python and transformers read",
     "models": "references, likewise",
     "junit": "a place to write to",
+    "policy": "a folder, which transformers reads",
     "out": "a place to write to; what stands there is read as a run",
     "rater": "a name",
     "scale": "categories",
@@ -584,6 +586,7 @@ OWN_FILES: Final = frozenset(
         "rubrics/templates.py",
         "signals/markers.py",
         "studies/learning/planted.py",
+        "training/tuning.py",  # what it has written itself; of inputs a digest
     }
 )
 """Modules that open what ships with the package, or read nothing out of it."""

@@ -205,6 +205,7 @@ for _study in (
                     name=name,
                     settings=f"{_TUNE}.settings:{name.capitalize()}Options",
                     entry=f"{_TUNE}.run:{name.upper()}",
+                    json=False,
                     dry_run=False,
                 )
                 for name in ("sft", "dpo", "dspo", "grpo", "gsrpo")

@@ -151,20 +151,26 @@ class TuneFolder:
         """The folder of checkpoints; each is called `checkpoint-STEP`."""
         return self.path / "checkpoints"
 
+    def whole_checkpoints(self) -> dict[int, Path]:
+        """Return checkpoints by their steps, the last one last; a state that was not written is none."""
+        whole = {}
+        for state in self.checkpoints.glob("checkpoint-*/trainer_state.json"):
+            with suppress(OSError, ValueError):
+                orjson.loads(state.read_bytes())
+                whole[int(state.parent.name.rpartition("-")[2])] = state.parent
+        return dict(sorted(whole.items()))
+
     def last_checkpoint(self) -> Path | None:
-        """Return the last checkpoint that is whole: its state is written last.
+        """Return the last whole checkpoint: its state is written last.
 
         Raises UsageError for one whose weights are a pickle.
         """
-        steps = {int(p.name.rpartition("-")[2]): p for p in self.checkpoints.glob("checkpoint-*[0-9]")}
-        for _, folder in sorted(steps.items(), reverse=True):
-            with suppress(OSError, ValueError):
-                orjson.loads((folder / "trainer_state.json").read_bytes())
-                if pickles := sorted(p.name for p in folder.glob("*.bin") if p.name != "training_args.bin"):
-                    msg = f"{shown_path(folder / pickles[0])} is a pickle, and may run code when read"
-                    raise UsageError(msg, hint="delete this checkpoint; the one before it is taken then")
-                return folder
-        return None
+        folder = next(reversed(self.whole_checkpoints().values()), None)
+        pickles = [] if folder is None else sorted(folder.glob("*.bin"))
+        if pickle := next((path for path in pickles if path.name != "training_args.bin"), None):
+            msg = f"{shown_path(pickle)} is a pickle, and may run code when read"
+            raise UsageError(msg, hint="delete this checkpoint; the one before it is taken then")
+        return folder
 
     def log(self, step: int, figures: Mapping[str, float | None], *, held_out: bool = False) -> None:
         """Append a line to the log: after so many updates."""

@@ -95,7 +95,7 @@ class TuneEntry(Command[TuneOptions, TuneManifest]):
 
 def _entry(name: str, settings: type[TrainSettings]) -> TuneEntry:
     return TuneEntry(
-        name=name, prints=TuneManifest, settings=settings, view=lambda outcome: tune_brief(outcome.result)
+        name=name, prints=None, settings=settings, view=lambda outcome: tune_brief(outcome.result)
     )
 
 
