@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from dialogauge.training.lookahead import LookaheadStudy
     from dialogauge.training.masks import DialogueTokenizer
-    from dialogauge.training.offline import train_offline
+    from dialogauge.training.offline import OfflineObjective, encoded_rows, pair_trainer, train_offline
     from dialogauge.training.pairs import (
         Fork,
         JudgedConversation,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         unfit,
         weak_turn,
     )
+    from dialogauge.training.policy import Policy, load_policy
     from dialogauge.training.preferences import APART, ReplyPair, pair_of_dialogues, reply_pairs
     from dialogauge.training.rewarded import Rewarded, rewarded_by
     from dialogauge.training.rows import (
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         read_trajectories,
         search_details,
     )
+    from dialogauge.training.trl_backend import trl_arguments, trl_silenced
     from dialogauge.training.tuning import LogLine, Trainer, TuneFolder, TuneJob, TuneManifest, tune
 
 __getattr__ = loading(__name__)
