@@ -19,10 +19,20 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.toy_roleplay import HELD_OUT, TRAIN, build_policy, segment_pairs
-from dialogauge.training import PairSettings, TuneFolder, TuneJob, train_offline, tune
-from dialogauge.training.offline import OfflineObjective, encoded_rows, pair_trainer
-from dialogauge.training.policy import Policy, load_policy
-from dialogauge.training.trl_backend import trl_arguments, trl_silenced
+from dialogauge.training import (
+    OfflineObjective,
+    PairSettings,
+    Policy,
+    TuneFolder,
+    TuneJob,
+    encoded_rows,
+    load_policy,
+    pair_trainer,
+    train_offline,
+    trl_arguments,
+    trl_silenced,
+    tune,
+)
 
 RATE = 1e-3
 """Chosen among 2e-4, 5e-4, 1e-3 and 2e-3 by the loss on new pairs of the training characters."""

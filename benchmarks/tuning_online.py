@@ -38,6 +38,8 @@ from dialogauge.training import (
     OnlineSettings,
     OnlineTrainer,
     PlaySettings,
+    RewardCosts,
+    RolloutPrompt,
     SessionPlayer,
     SessionScorer,
     SftSettings,
@@ -48,7 +50,6 @@ from dialogauge.training import (
     train_offline,
     tune,
 )
-from dialogauge.training.rollouts import RewardCosts, RolloutPrompt
 
 SEEDS: Final = (0, 1, 2)
 STEPS: Final = 50

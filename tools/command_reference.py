@@ -59,7 +59,7 @@ ENDS = {
     "trust": "0, 1 (no finished run, sample not judged to its end), 2 (another judge)",
     "agreement": "0, 1, 2 (no matching ratings, scores or dimensions)",
     "export": "0, 1 (no finished run), 2 (unknown file ending, missing extra)",
-    "pairs": "0, 1 (rows so far are written), 2, 3 (of better replies, above 5 %)",
+    "pairs": "0, 1 (rows so far are written), 2 (also no pair with a winner), 3 (of what a model was asked)",
     "fit": "0, 1 (the fit is written all the same), 2 (too few ratings)",
     "satisfaction": "0, 1, 2, 3",
     "simulate": "0, 1, 2, 3 (of sessions), 130",

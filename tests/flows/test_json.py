@@ -51,6 +51,13 @@ STEPS = {
         f"satisfaction {RATED} --judge local -o local",
         "agreement mean local --json",
     ),
+    "pairs": (
+        "judge log.jsonl -o run",
+        "pairs run --kind kto --unchecked --json -o kto.jsonl",
+        "arena choices.jsonl -o people",
+        "pairs people --unchecked --json -o dpo.jsonl",
+        f"pairs run --unchecked {MODEL} --dry-run --json -o dpo.jsonl",
+    ),
     "fit": ("fit rated.jsonl --cv 4 --json -o run", "fit rated.jsonl --cv 3 --json -o model.json"),
     "satisfaction": (
         f"satisfaction sessions.json --level session --split all --judge memory --guard {MODEL} --json "

@@ -587,6 +587,7 @@ OWN_FILES: Final = frozenset(
         "signals/markers.py",
         "studies/learning/planted.py",
         "training/tuning.py",  # what it has written itself; of inputs a digest
+        "training/row_files.py",  # what `pairs` has written
     }
 )
 """Modules that open what ships with the package, or read nothing out of it."""

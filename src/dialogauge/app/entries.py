@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import Final, Literal
 
 from dialogauge.app.option_groups import Options
-from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.app.settings import (
     AgreementOptions,
     ArenaOptions,
@@ -147,7 +146,7 @@ for _study in (
     ListedStudy(name="compare", settings=TwoRunsOptions, entry=f"{_APP}.compare"),
     ListedStudy(name="trust", settings=RecheckOptions, entry=f"{_APP}.trust"),
     ListedStudy(name="agreement", settings=AgreementOptions, entry=f"{_APP}.agreement", dry_run=False),
-    ListedStudy(name="pairs", settings=PairOptions, entry=f"{_APP}.pairs.command"),
+    ListedStudy(name="pairs", settings=f"{_APP}.pairs.settings:PairOptions", entry=f"{_APP}.pairs.command"),
     ListedStudy(name="fit", settings=FitOptions, entry=f"{_APP}.fit", dry_run=False),
     ListedStudy(
         name="satisfaction", settings=SatisfactionOptions, entry=f"{_APP}.satisfaction", rows="judgements"

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from dialogauge.app.environment import variable
 from dialogauge.app.option_groups import ModelOptions, Options, RubricJudgeOptions, UserJudgeOptions
-from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.app.settings import (
     ArenaOptions,
     DoctorOptions,
@@ -314,27 +313,6 @@ def _(settings: UserJudgeOptions, config: FileConfig, explicit: Mapping[str, Any
     if settings.judge not in MODEL_JUDGES:
         return settings
     return replace(settings, roles=_roles(named, config))
-
-
-@resolved.register
-def _(settings: PairOptions, config: FileConfig, explicit: Mapping[str, Any]) -> PairOptions:
-    del config, explicit
-    named = references(settings)
-    if "repair" in named and settings.chosen_field is not None:
-        msg = "the better reply is to come from a model and from a column"
-        raise UsageError(msg, hint="give the model or --chosen-field, not both")
-    pairs = settings.kind in ("dpo", "segment")
-    needless = {
-        "--recheck": settings.recheck and not pairs,
-        "--min-margin": settings.min_margin is not None and not pairs,
-        "--role judge=": "judge" in named and not settings.recheck,
-        "--split-by": settings.splits and settings.kind == "active",
-    }
-    if option := next((name for name, in_vain in needless.items() if in_vain), None):
-        msg = f"{option} says nothing of what is asked for"
-        hint = "--recheck and --min-margin are for pairs (--kind dpo, segment), --role judge= for --recheck"
-        raise UsageError(msg, hint=f"{hint}, and --split-by for rows to train on")
-    return settings
 
 
 @resolved.register(DoctorOptions)

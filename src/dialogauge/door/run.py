@@ -355,11 +355,12 @@ class Run:
 
         Args:
             path: The file; beside it comes `NAME.provenance.jsonl`.
-            kind: `dpo`, `kto`, `sft`, or `active`: what to label next.
-            settings: Such as `chosen_field`, `min_verdict`, `limit`, `model`; by their names in
+            kind: `dpo`, `kto`, `sft`, `segment`, `rl`, or `active`: what to label next.
+            settings: Such as `chosen_field`, `recheck`, `per_user`, `split_by`, `model`; by their names in
                 docs/library.md.
 
-        Raises UsageError where nothing gives a better reply, or all rows would rest on an unchecked judge.
+        Raises UsageError where nothing gives a better reply, no pair has a winner, or all rows would rest on
+        an unchecked judge.
         """
         from dialogauge.app.merging import settings_from
         from dialogauge.app.pairs.command import ENTRY

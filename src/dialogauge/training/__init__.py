@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from dialogauge.training.lookahead import LookaheadStudy
     from dialogauge.training.masks import DialogueTokenizer
-    from dialogauge.training.offline import train_offline
+    from dialogauge.training.offline import OfflineObjective, encoded_rows, pair_trainer, train_offline
     from dialogauge.training.online import OnlineSettings, OnlineTrainer
     from dialogauge.training.pairs import (
         Fork,
@@ -42,10 +42,16 @@ if TYPE_CHECKING:
         unfit,
         weak_turn,
     )
-    from dialogauge.training.policy import load_policy
+    from dialogauge.training.policy import Policy, load_policy
     from dialogauge.training.preferences import APART, ReplyPair, pair_of_dialogues, reply_pairs
     from dialogauge.training.rewarded import Rewarded, rewarded_by
-    from dialogauge.training.rollouts import SessionPlayer, SessionScorer, read_prompts
+    from dialogauge.training.rollouts import (
+        RewardCosts,
+        RolloutPrompt,
+        SessionPlayer,
+        SessionScorer,
+        read_prompts,
+    )
     from dialogauge.training.rows import (
         POINTS,
         Provenance,
@@ -67,6 +73,7 @@ if TYPE_CHECKING:
         read_trajectories,
         search_details,
     )
+    from dialogauge.training.trl_backend import trl_arguments, trl_silenced
     from dialogauge.training.tuning import (
         LogLine,
         PlayedGain,

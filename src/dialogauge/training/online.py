@@ -23,7 +23,7 @@ from dialogauge.core import UsageError, digest_text
 from dialogauge.core.settings import setting
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_line
-from dialogauge.training.guards import RewardGuard, StepFigures
+from dialogauge.training.guards import RewardGuard, RewardFigures
 from dialogauge.training.losses import (
     Advantages,
     SessionTokens,
@@ -109,7 +109,7 @@ class PlayedBatch:
 
     rollouts: Sequence[Rollout]
     advantages: Advantages
-    figures: StepFigures
+    figures: RewardFigures
 
 
 class _GuardStop(Exception):
@@ -248,11 +248,11 @@ class SessionRounds:
 
     def _figures(
         self, rollouts: Sequence[Rollout], advantages: Advantages, seconds: Sequence[float | None], step: int
-    ) -> StepFigures:
+    ) -> RewardFigures:
         lengths = [n for r in rollouts for n in r.tokens.replies]
         replies = max(len(lengths), 1)
         asked = [score for score in seconds if score is not None]
-        figures = StepFigures(
+        figures = RewardFigures(
             step + 1,
             statistics.fmean(r.reward for r in rollouts if r.reward is not None),
             sum(lengths) / replies,
@@ -291,7 +291,7 @@ def _endless(rows: int, seed: int) -> Iterator[int]:
         epoch += 1
 
 
-def _logged(figures: StepFigures) -> dict[str, float]:
+def _logged(figures: RewardFigures) -> dict[str, float]:
     """Return what the log holds of the sessions of a step."""
     values = asdict(figures)
     del values["step"]
@@ -302,7 +302,7 @@ def _logged(figures: StepFigures) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _SessionPart:
     """Sessions that are on the device at once."""
 
     tokens: Padded
@@ -321,7 +321,7 @@ def _train_plain(rounds: SessionRounds) -> tuple[Any, bool]:
     s, policy = rounds.settings, rounds.policy
     model = rounds.model = policy.with_adapter()
     reference = model if policy.adapter is not None else deepcopy(policy.model).eval()
-    parts = list[_Part]()
+    parts = list[_SessionPart]()
 
     def log_probs(of: Any, tokens: Padded) -> Tensor:  # noqa: ANN401
         with torch.autocast(policy.device, torch.bfloat16, enabled=policy.bf16):
@@ -334,7 +334,7 @@ def _train_plain(rounds: SessionRounds) -> tuple[Any, bool]:
         with model.disable_adapter() if policy.adapter is not None else nullcontext():
             return log_probs(reference, tokens)
 
-    def played(update: int) -> list[_Part]:
+    def played(update: int) -> list[_SessionPart]:
         step = update // s.iterations
         if parts and update % s.iterations:
             return parts
@@ -353,10 +353,12 @@ def _train_plain(rounds: SessionRounds) -> tuple[Any, bool]:
             with torch.no_grad():
                 sampled, of_reference = log_probs(model, tokens), before(tokens)
             weight = float(advantages.kept.sum()) / average
-            parts.append(_Part(tokens, sampled, of_reference, advantages, weight, _logged(batch.figures)))
+            parts.append(
+                _SessionPart(tokens, sampled, of_reference, advantages, weight, _logged(batch.figures))
+            )
         return parts
 
-    def objective(model: Any, part: _Part) -> tuple[Tensor, Mapping[str, float]]:  # noqa: ANN401
+    def objective(model: Any, part: _SessionPart) -> tuple[Tensor, Mapping[str, float]]:  # noqa: ANN401
         logs = log_probs(model, part.tokens)
         tokens = SessionTokens(logs, part.sampled, part.reference, part.tokens.mask[:, 1:])
         made = gsrpo_loss(tokens, part.advantages, clip=s.clip, beta=s.beta, kl_unbiased=s.kl_unbiased)
@@ -418,7 +420,7 @@ def _train_trl(rounds: SessionRounds) -> tuple[Any, bool]:
             peft_config=policy.adapter,
         )
         rounds.model = trainer.model
-        own = {f"sessions/{name}": name for name in StepFigures.__dataclass_fields__}
+        own = {f"sessions/{name}": name for name in RewardFigures.__dataclass_fields__}
         finished = train_with_trl(trainer, rounds.folder, {**_TRL_FIGURES, **own})
     return trainer.model, finished
 

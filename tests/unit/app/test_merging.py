@@ -8,8 +8,9 @@ import pytest
 from dialogauge.app import settings as settings_module
 from dialogauge.app.merging import settings_from
 from dialogauge.app.option_groups import Options
+from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.app.replay.settings import BenchmarkOptions, ScoreOptions
-from dialogauge.app.settings import JudgeOptions, PairOptions, SatisfactionOptions
+from dialogauge.app.settings import JudgeOptions, SatisfactionOptions
 from dialogauge.core import ConfigError, UsageError
 from dialogauge.core.settings import recorded, settings_of
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ import pytest
 from dialogauge.app.merging import settings_from
 from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.pairs.command import ENTRY, PairResult
+from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.app.progress import ProgressObserver
-from dialogauge.app.settings import PairOptions
 from dialogauge.core import (
     BudgetSpent,
     ConfigError,
@@ -103,8 +104,11 @@ def outcome_of(run: str, **options: Any) -> CommandOutcome[PairResult]:
 def test_a_model_writes_the_better_replies(desk: Any, run: str) -> None:
     result, found, sources = pairs(run, model=f"py:{desk.module}:better")
     balance = {"rejected by the judge": 2}
-    assert result == PairResult(
-        2, {"no weakest turn": 1}, unchecked=2, repaired=2, balance=balance, notes=NOTES
+    left_out = {"no weakest turn": 1}
+    assert result.rewarded is not None
+    assert result.rewarded.first_line.startswith("WARNING: of 2 pairs the chosen side is longer")
+    assert replace(result, rewarded=None) == PairResult(
+        2, left_out, unchecked=2, repaired=2, balance=balance, notes=NOTES
     )
     assert [row.pop("unchecked") for row in found] == [True, True]
     assert found == [
@@ -119,6 +123,8 @@ def test_a_model_writes_the_better_replies(desk: Any, run: str) -> None:
             "rejected": [{"role": "assistant", "content": "bad b"}],
         },
     ]
+    assert sources[0].pop("run") == run
+    assert len(sources[0].pop("run_digest")) == len(sources[0].pop("judge_digest")) == 32
     assert sources[0] == {
         "unchecked": True,
         "conversation_id": "a",
@@ -149,7 +155,9 @@ def test_a_limit_saves_calls_and_is_counted(desk: Any, run: str) -> None:
     assert len(found) == 1
     left_out = {"no weakest turn": 1, "over --limit": 1}
     balance = {"rejected by the judge": 1}
-    assert result == PairResult(1, left_out, unchecked=1, repaired=1, balance=balance, notes=NOTES)
+    assert replace(result, rewarded=None) == PairResult(
+        1, left_out, unchecked=1, repaired=1, balance=balance, notes=NOTES
+    )
 
 
 def test_a_spent_budget_keeps_what_was_written(desk: Any, run: str) -> None:
@@ -214,11 +222,10 @@ def test_kto(run: str) -> None:
         ("a", 2, True),
         ("b", 1, True),
         ("b", 2, False),
-        ("fine", 1, True),
     ]
     assert found[1]["prompt"] == [plain_message(m) for m in TALKS[0].messages[:4]]
     assert found[1]["completion"] == [{"role": "assistant", "content": "well"}]
-    assert result.left_out == {}
+    assert result.left_out == {"the same row once more": 1}  # fine, 1 says what b, 1 does
 
 
 def test_sft(run: str) -> None:
@@ -240,7 +247,7 @@ def test_active(run: str) -> None:
 def test_a_limit_of_rows(run: str) -> None:
     result, found, sources = pairs(run, kind="kto", limit=2)
     assert len(found) == len(sources) == 2
-    assert result.left_out == {"over --limit": 3}
+    assert result.left_out == {"over --limit": 2, "the same row once more": 1}
 
 
 def test_repeats_are_brought_together(desk: Any) -> None:
@@ -258,18 +265,16 @@ def test_nothing_was_judged(desk: Any) -> None:
     desk.judge.rows = lambda c, _: judged_rows(c, failed=True)
     desk.run(desk.log(*TALKS))
     run = str(desk.folder / "run")
-    assert pairs(run, kind="sft")[0].left_out == {
-        "no verdict (the rubric gives none, or the judgement failed)": 3
-    }
-    assert pairs(run, kind="kto")[0].written == 0
+    for more in ({"kind": "sft"}, {"kind": "kto"}, {"chosen_field": "x"}):
+        with pytest.raises(UsageError, match=r"every judgement of .*/run failed"):
+            pairs(run, **more)
     assert [row["reason"] for row in pairs(run, kind="active")[1]] == ["failed"] * 3
-    assert pairs(run, kind="dpo", chosen_field="x")[0].written == 0
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "ppo"}, "kind 'ppo' is not one of dpo, kto, sft, active"),
+        ({"kind": "ppo"}, "kind 'ppo' is not one of dpo, kto, sft, active, segment, rl"),
         ({"target": "axolotl"}, "target 'axolotl' is not one of trl"),
         ({"min_verdict": "fine"}, "min_verdict 'fine' is not one of excellent, good, borderline, poor"),
         ({}, "nothing supplies one: no ratings, model or column"),

@@ -2,9 +2,12 @@
 
 # Without the future import: annotations are read when commands are made, and must be types by then.
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
+from dialogauge.app.merging import FileConfig, references, resolved
 from dialogauge.app.option_groups import SEEDS, JudgedAgainOptions, PrivacyOptions, UncheckedOptions
+from dialogauge.core.errors import UsageError
 from dialogauge.core.settings import argument, setting
 
 
@@ -60,3 +63,24 @@ class PairOptions(UncheckedOptions, JudgedAgainOptions, PrivacyOptions):
     def splits(self) -> bool:
         """Whether a part is held out."""
         return self.split_by is not None or self.held_out is not None
+
+
+@resolved.register
+def _(settings: PairOptions, config: FileConfig, explicit: Mapping[str, Any]) -> PairOptions:
+    del config, explicit
+    named = references(settings)
+    if "repair" in named and settings.chosen_field is not None:
+        msg = "the better reply is to come from a model and from a column"
+        raise UsageError(msg, hint="give the model or --chosen-field, not both")
+    pairs = settings.kind in ("dpo", "segment")
+    needless = {
+        "--recheck": settings.recheck and not pairs,
+        "--min-margin": settings.min_margin is not None and not pairs,
+        "--role judge=": "judge" in named and not settings.recheck,
+        "--split-by": settings.splits and settings.kind == "active",
+    }
+    if option := next((name for name, in_vain in needless.items() if in_vain), None):
+        msg = f"{option} says nothing of what is asked for"
+        hint = "--recheck and --min-margin are for pairs (--kind dpo, segment), --role judge= for --recheck"
+        raise UsageError(msg, hint=f"{hint}, and --split-by for rows to train on")
+    return settings
