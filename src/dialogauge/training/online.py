@@ -23,7 +23,7 @@ from dialogauge.core import UsageError, digest_text
 from dialogauge.core.settings import setting
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_line
-from dialogauge.training.guards import RewardGuard, RewardFigures
+from dialogauge.training.guards import RewardFigures, RewardGuard
 from dialogauge.training.losses import (
     Advantages,
     SessionTokens,

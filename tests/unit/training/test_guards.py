@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialogauge.training.guards import GuardLimits, RewardGuard, RewardFigures
+from dialogauge.training.guards import GuardLimits, RewardFigures, RewardGuard
 
 
 def steps(**columns):
