@@ -1,6 +1,7 @@
 """Training on rows, on the toy: parity with TRL, what the mask is worth, margins, CPU and memory.
 
     python -m benchmarks.tuning offline [FOLDER]
+    python -m benchmarks.tuning online [FOLDER] [PART...]
 
 Margins are measured on held-out characters, on the tokens of the character. The learning rate was chosen on
 characters that are trained on.
@@ -18,10 +19,20 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.toy_roleplay import HELD_OUT, TRAIN, build_policy, segment_pairs
-from dialogauge.training import PairSettings, TuneFolder, TuneJob, train_offline, tune
-from dialogauge.training.offline import OfflineObjective, encoded_rows, pair_trainer
-from dialogauge.training.policy import Policy, load_policy
-from dialogauge.training.trl_backend import trl_arguments, trl_silenced
+from dialogauge.training import (
+    OfflineObjective,
+    PairSettings,
+    Policy,
+    TuneFolder,
+    TuneJob,
+    encoded_rows,
+    load_policy,
+    pair_trainer,
+    train_offline,
+    trl_arguments,
+    trl_silenced,
+    tune,
+)
 
 RATE = 1e-3
 """Chosen among 2e-4, 5e-4, 1e-3 and 2e-3 by the loss on new pairs of the training characters."""
@@ -124,6 +135,12 @@ def offline(base: Path) -> None:
 
 
 if __name__ == "__main__":
-    assert sys.argv[1:2] == ["offline"], __doc__
+    assert sys.argv[1:2] in (["offline"], ["online"]), __doc__
     with TemporaryDirectory() as folder:
-        offline(Path(sys.argv[2]) if len(sys.argv) > 2 else Path(folder))
+        base = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(folder)
+        if sys.argv[1] == "offline":
+            offline(base)
+        else:
+            from benchmarks.tuning_online import online
+
+            online(base, sys.argv[3:] or ("gsrpo", "guard", "dspo"))

@@ -22,11 +22,11 @@ from dialogauge.core.conversation import PREFIX
 from dialogauge.rubrics import load_rubric
 from dialogauge.training import (
     DialogueTokenizer,
+    PlaySettings,
     PolicyBatch,
     PolicyModel,
     Rollout,
     RolloutPrompt,
-    SamplingSettings,
     SessionPlayer,
     SessionScorer,
 )
@@ -65,7 +65,7 @@ class SessionHost:
         self.player = SessionPlayer(
             lambda scenario: SimulatedUser(simulator, scenario), SessionScorer(judge, names)
         )
-        self.settings = SamplingSettings(reply_tokens, turns=turns)
+        self.settings = PlaySettings(turns=turns, reply_tokens=reply_tokens)
 
     async def play(
         self,

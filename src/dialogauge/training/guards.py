@@ -35,7 +35,7 @@ class GuardLimits(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class StepFigures:
+class RewardFigures:
     """What the sessions of a step came to."""
 
     step: int
@@ -69,9 +69,9 @@ class RewardGuard:
             limits: From where it stops the run.
         """
         self.cap, self.limits = reply_tokens, limits or GuardLimits()
-        self._steps: list[StepFigures] = []
+        self._steps: list[RewardFigures] = []
 
-    def observe(self, figures: StepFigures) -> str | None:
+    def observe(self, figures: RewardFigures) -> str | None:
         """Take a step, and say why the run has to stop; None where it goes on."""
         self._steps.append(figures)
         return self._length() or self._second_judge()

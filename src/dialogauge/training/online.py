@@ -23,7 +23,7 @@ from dialogauge.core import UsageError, digest_text
 from dialogauge.core.settings import setting
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_line
-from dialogauge.training.guards import RewardGuard, StepFigures
+from dialogauge.training.guards import RewardFigures, RewardGuard
 from dialogauge.training.losses import (
     Advantages,
     SessionTokens,
@@ -40,11 +40,10 @@ from dialogauge.training.rollouts import (
     RewardCosts,
     Rollout,
     RolloutPrompt,
-    SamplingSettings,
     SessionPlayer,
     SessionScorer,
 )
-from dialogauge.training.train_settings import TrainSettings
+from dialogauge.training.train_settings import PlaySettings, TrainSettings
 from dialogauge.training.trl_backend import quietly, train_with_trl, trl_arguments, trl_silenced
 from dialogauge.training.tuning import Trained, TuneFolder, TuneJob
 
@@ -60,7 +59,7 @@ _TRL_FIGURES: Final = {
 }
 
 
-class OnlineSettings(TrainSettings):
+class OnlineSettings(TrainSettings, PlaySettings):
     """What training on played sessions has."""
 
     batch_size: int = setting(
@@ -75,9 +74,6 @@ class OnlineSettings(TrainSettings):
     iterations: int = setting(
         2, "Updates by the same sessions; at 1 the clip never acts.", low=1, key="iterations"
     )
-    turns: int = setting(10, "New turns of a session; grpo has 1.", low=1, key="turns")
-    reply_tokens: int = setting(256, "Tokens of a reply at most: the cap.", low=1, key="reply_tokens")
-    temperature: float = setting(1.0, "Temperature of the replies.", low=0.01, key="temperature")
     clip: float = setting(0.2, "How far the ratio of a token may leave 1.", low=0, key="clip")
     beta: float = setting(0.02, "Weight of the divergence from the model before.", low=0, key="beta")
     kl_unbiased: bool = setting(
@@ -101,36 +97,10 @@ class OnlineSettings(TrainSettings):
         """What is taken off scores."""
         return RewardCosts(self.truncated_cost, self.repeated_cost)
 
-    @property
-    def sampling(self) -> SamplingSettings:
-        """How the policy samples."""
-        return SamplingSettings(self.reply_tokens, self.temperature, self.turns)
-
     def total_steps(self, rows: int) -> int:
         """Return the batches of sessions for so many prompts; each has `iterations` updates."""
         batches = -(-rows * self.group // self.sessions)
         return self.steps or max(1, round(self.epochs * batches))
-
-
-@dataclass(slots=True)
-class SessionFolder(TuneFolder):
-    """The folder of a tuning whose steps are batches of sessions, of several updates each."""
-
-    iterations: int = 1
-
-    def log(self, step: int, figures: Mapping[str, float | None], *, held_out: bool = False) -> None:
-        """Append a line to the log: after so many updates."""
-        TuneFolder.log(self, step // self.iterations, figures, held_out=held_out)
-
-    def back_to(self, step: int) -> None:
-        """Drop what was written behind so many updates, the sessions too."""
-        TuneFolder.back_to(self, step // self.iterations)
-        path, kept = self.path / SESSIONS_FILE, list[bytes]()
-        with suppress(FileNotFoundError):
-            for line in path.read_bytes().splitlines(keepends=True):
-                with suppress(ValueError):
-                    kept += [line] if orjson.loads(line)["step"] <= step // self.iterations else []
-        write_whole(path, kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +109,7 @@ class PlayedBatch:
 
     rollouts: Sequence[Rollout]
     advantages: Advantages
-    figures: StepFigures
+    figures: RewardFigures
 
 
 class _GuardStop(Exception):
@@ -173,9 +143,14 @@ class OnlineTrainer:
             raise UsageError(msg, hint="make --batch-size times --accumulation a multiple of --group")
         # Updates are what the optimiser calls steps: checkpoints stand between two batches of sessions.
         steps = settings.total_steps(len(self.prompts))
-        counted = {"steps": steps, "log_every": settings.log_every, "save_every": settings.save_every}
-        updates = {name: number * settings.iterations for name, number in counted.items()}
-        rounds = SessionRounds(self, replace(settings, **updates), policy, _of_sessions(folder, settings))
+        folder.updates = times = settings.iterations
+        settings = replace(
+            settings,
+            steps=steps * times,
+            log_every=settings.log_every * times,
+            save_every=settings.save_every * times,
+        )
+        rounds = SessionRounds(self, settings, policy, folder)
         train = _train_trl if settings.backend == "trl" else _train_plain
         try:
             model, finished = train(rounds)
@@ -190,7 +165,7 @@ class SessionRounds:
     def __init__(
         self, trainer: OnlineTrainer, settings: OnlineSettings, policy: Policy, folder: TuneFolder
     ) -> None:
-        """Play nothing yet."""
+        """Go on behind the last checkpoint: what was played later is played anew."""
         self.trainer, self.settings, self.policy, self.folder = trainer, settings, policy, folder
         self.updates = settings.total_steps(len(trainer.prompts))
         self.guard = RewardGuard(settings.reply_tokens)
@@ -199,6 +174,14 @@ class SessionRounds:
         self._counts: Counter[str] = Counter()
         self._order = _endless(len(trainer.prompts), settings.seed)
         self._places: list[int] = []
+        checkpoint = folder.last_checkpoint()
+        done = 0 if checkpoint is None else int(checkpoint.name.rpartition("-")[2]) // settings.iterations
+        kept, path = list[bytes](), folder.path / SESSIONS_FILE
+        with suppress(FileNotFoundError):
+            for line in path.read_bytes().splitlines(keepends=True):
+                with suppress(ValueError):  # half a line that a killed process left
+                    kept += [line] if orjson.loads(line)["step"] <= done else []
+        write_whole(path, kept)
 
     def prompt_numbers(self, step: int) -> list[int]:
         """Return the prompts of a step, counted from 0: one for each group."""
@@ -221,7 +204,7 @@ class SessionRounds:
         prompts = [self.trainer.prompts[number] for number in numbers]
         names = [f"{p.persona}/{step + 1}.{i + 1}" for i, p in enumerate(prompts)]
         seeds = [int(digest_text(f"{s.seed}\x1f{name}")[:7], 16) for name in names]
-        sampling = replace(s.sampling, turns=1) if self.trainer.single_turn else s.sampling
+        sampling = replace(s, turns=1) if self.trainer.single_turn else s
         playing = player.play(
             PolicyModel(model, self.policy.tokenizer, sampling),
             prompts,
@@ -265,11 +248,11 @@ class SessionRounds:
 
     def _figures(
         self, rollouts: Sequence[Rollout], advantages: Advantages, seconds: Sequence[float | None], step: int
-    ) -> StepFigures:
+    ) -> RewardFigures:
         lengths = [n for r in rollouts for n in r.tokens.replies]
         replies = max(len(lengths), 1)
         asked = [score for score in seconds if score is not None]
-        figures = StepFigures(
+        figures = RewardFigures(
             step + 1,
             statistics.fmean(r.reward for r in rollouts if r.reward is not None),
             sum(lengths) / replies,
@@ -300,10 +283,6 @@ class SessionRounds:
         }
 
 
-def _of_sessions(folder: TuneFolder, settings: OnlineSettings) -> SessionFolder:
-    return SessionFolder(folder.path, folder.say, folder.stop_asked, settings.iterations)
-
-
 def _endless(rows: int, seed: int) -> Iterator[int]:
     """Yield the places of rows, epoch by epoch, each in an order of its own."""
     epoch = 0
@@ -312,7 +291,7 @@ def _endless(rows: int, seed: int) -> Iterator[int]:
         epoch += 1
 
 
-def _logged(figures: StepFigures) -> dict[str, float]:
+def _logged(figures: RewardFigures) -> dict[str, float]:
     """Return what the log holds of the sessions of a step."""
     values = asdict(figures)
     del values["step"]
@@ -323,7 +302,7 @@ def _logged(figures: StepFigures) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _SessionPart:
     """Sessions that are on the device at once."""
 
     tokens: Padded
@@ -342,7 +321,7 @@ def _train_plain(rounds: SessionRounds) -> tuple[Any, bool]:
     s, policy = rounds.settings, rounds.policy
     model = rounds.model = policy.with_adapter()
     reference = model if policy.adapter is not None else deepcopy(policy.model).eval()
-    parts = list[_Part]()
+    parts = list[_SessionPart]()
 
     def log_probs(of: Any, tokens: Padded) -> Tensor:  # noqa: ANN401
         with torch.autocast(policy.device, torch.bfloat16, enabled=policy.bf16):
@@ -355,7 +334,7 @@ def _train_plain(rounds: SessionRounds) -> tuple[Any, bool]:
         with model.disable_adapter() if policy.adapter is not None else nullcontext():
             return log_probs(reference, tokens)
 
-    def played(update: int) -> list[_Part]:
+    def played(update: int) -> list[_SessionPart]:
         step = update // s.iterations
         if parts and update % s.iterations:
             return parts
@@ -374,10 +353,12 @@ def _train_plain(rounds: SessionRounds) -> tuple[Any, bool]:
             with torch.no_grad():
                 sampled, of_reference = log_probs(model, tokens), before(tokens)
             weight = float(advantages.kept.sum()) / average
-            parts.append(_Part(tokens, sampled, of_reference, advantages, weight, _logged(batch.figures)))
+            parts.append(
+                _SessionPart(tokens, sampled, of_reference, advantages, weight, _logged(batch.figures))
+            )
         return parts
 
-    def objective(model: Any, part: _Part) -> tuple[Tensor, Mapping[str, float]]:  # noqa: ANN401
+    def objective(model: Any, part: _SessionPart) -> tuple[Tensor, Mapping[str, float]]:  # noqa: ANN401
         logs = log_probs(model, part.tokens)
         tokens = SessionTokens(logs, part.sampled, part.reference, part.tokens.mask[:, 1:])
         made = gsrpo_loss(tokens, part.advantages, clip=s.clip, beta=s.beta, kl_unbiased=s.kl_unbiased)
@@ -439,7 +420,7 @@ def _train_trl(rounds: SessionRounds) -> tuple[Any, bool]:
             peft_config=policy.adapter,
         )
         rounds.model = trainer.model
-        own = {f"sessions/{name}": name for name in StepFigures.__dataclass_fields__}
+        own = {f"sessions/{name}": name for name in RewardFigures.__dataclass_fields__}
         finished = train_with_trl(trainer, rounds.folder, {**_TRL_FIGURES, **own})
     return trainer.model, finished
 

@@ -10,7 +10,6 @@ import random
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
@@ -147,12 +146,8 @@ def save_checkpoint(model: Any, optimiser: Any, folder: TuneFolder, step: int) -
         state |= {f"{name}.{i}": value for name, value in optimiser.state[weights].items()}
     save_file({name: tensor.contiguous().cpu() for name, tensor in state.items()}, target / _STATE)
     write_whole(target / "trainer_state.json", [orjson.dumps({"global_step": step})])
-    for old in _by_step(folder)[:-KEPT]:
+    for old in list(folder.whole_checkpoints().values())[:-KEPT]:
         shutil.rmtree(old)
-
-
-def _by_step(folder: TuneFolder) -> list[Path]:
-    return sorted(folder.checkpoints.glob("checkpoint-*[0-9]"), key=lambda p: int(p.name.rpartition("-")[2]))
 
 
 def _resumed(model: Any, optimiser: Any, folder: TuneFolder) -> int:  # noqa: ANN401

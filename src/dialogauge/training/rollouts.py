@@ -13,23 +13,32 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.agents import PlayedSession, Scenario, play
+from dialogauge.agents import PlayedSession, Scenario, beginning, play, read_scenarios
 from dialogauge.core import (
     Conversation,
+    FileFault,
     Judge,
     JudgeFailure,
+    Message,
+    Place,
+    RecordFault,
     Request,
     UsageError,
     digest_text,
     round_score,
 )
+from dialogauge.core.conversation import PREFIX
+from dialogauge.core.files import shown_path
 from dialogauge.core.protocols import Agent, AgentFailure, AgentReply, AgentTurn
 from dialogauge.judges.rubric.prompt import gathered
 from dialogauge.signals import find_repetition, read_dialogue
 from dialogauge.text import split_reasoning
 from dialogauge.training.masks import DialogueTokenizer
+from dialogauge.training.row_files import PromptRow, read_pair_file
+from dialogauge.training.train_settings import PlaySettings
 
 POLICY: Final = "policy"
 """What sessions call the candidate that is trained."""
@@ -53,15 +62,29 @@ class RolloutPrompt:
         return self.scenario.id
 
 
-@dataclass(frozen=True, slots=True)
-class SamplingSettings:
-    """How the policy samples."""
+def read_prompts(path: str | Path) -> list[RolloutPrompt]:
+    """Read what sessions begin with: rows of `pairs --kind rl`, or scenarios, which have no context.
 
-    reply_tokens: int = 256
-    """At most in a reply: the cap."""
-    temperature: float = 1.0
-    turns: int = 10
-    """New turns of a session."""
+    Raises InputError for a file that is neither, with its line.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            rows = b'"prompt"' in next((line for line in file if line.strip()), b"")
+    except OSError as error:
+        msg = f"it cannot be read: {error.strerror or error}"
+        raise FileFault(msg, place=Place(shown_path(str(path)))) from error
+    if not rows:
+        return [RolloutPrompt(s, beginning(s, s.id, POLICY)) for s in read_scenarios(str(path))]
+    prompts = []
+    for row in read_pair_file(path):
+        if not isinstance(row, PromptRow):
+            msg = "the row is no prompt of sessions"
+            raise RecordFault(msg, place=row.place, hint="write them with `dialogauge pairs --kind rl`")
+        start = beginning(row.scenario, row.scenario.id, POLICY)
+        messages = tuple(Message(m["role"], m.get("content") or "") for m in row.prompt)
+        start = replace(start, messages=messages, metadata={PREFIX: len(messages)})
+        prompts.append(RolloutPrompt(row.scenario, start))
+    return prompts
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +157,7 @@ class Rollout:
 class PolicyModel:
     """A causal language model of transformers that replies to several dialogues in one batch."""
 
-    def __init__(self, model: Any, tokenizer: DialogueTokenizer, settings: SamplingSettings) -> None:  # noqa: ANN401
+    def __init__(self, model: Any, tokenizer: DialogueTokenizer, settings: PlaySettings) -> None:  # noqa: ANN401
         """Take a model where it is: it samples on its own device."""
         self.model, self.tokenizer, self.settings = model, tokenizer, settings
         own = getattr(model.generation_config, "eos_token_id", None)
@@ -302,9 +325,10 @@ class SessionScorer:
     """Of those of a conversation."""
 
     @property
-    def low(self) -> float:
-        """The lowest score that there is."""
-        return min(d.scale.low for d in self.judge.dimensions if d.name in self.dimensions)
+    def limits(self) -> tuple[float, float]:
+        """The lowest and the highest score that there is."""
+        scales = [d.scale for d in self.judge.dimensions if d.name in self.dimensions]
+        return min(s.low for s in scales), max(s.high for s in scales)
 
     async def scores(self, conversation: Conversation, seed: int) -> dict[str, float] | JudgeFailure:
         """Return the scores by dimension, n/a left out; a failure where there is none."""
@@ -386,7 +410,7 @@ class SessionPlayer:
         if isinstance(scores, JudgeFailure):
             return Rollout(prompt, conversation, tokens, session.truncated, repeated, failure=scores)
         costs = self.costs.truncated * session.truncated + self.costs.repeated * repeated
-        reward = max(statistics.fmean(scores.values()) - costs, self.scorer.low)
+        reward = max(statistics.fmean(scores.values()) - costs, self.scorer.limits[0])
         return Rollout(prompt, conversation, tokens, session.truncated, repeated, scores, round_score(reward))
 
 

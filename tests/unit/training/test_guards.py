@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from dialogauge.training.guards import GuardLimits, RewardGuard, StepFigures
+from dialogauge.training.guards import GuardLimits, RewardFigures, RewardGuard
 
 
 def steps(**columns):
     length = max(len(values) for values in columns.values() if isinstance(values, list))
     for i in range(length):
         row = {name: values[i] if isinstance(values, list) else values for name, values in columns.items()}
-        yield StepFigures(**{"step": i + 1, "reward": 3.0, "length": 5.0, "truncated": 0.0, **row})
+        yield RewardFigures(**{"step": i + 1, "reward": 3.0, "length": 5.0, "truncated": 0.0, **row})
 
 
 def stopped(guard, **columns):

@@ -75,12 +75,13 @@ def prompts_of(count, *, context=()):
 def play(model, encoder, prompts, *, user=None, judge=None, turns=2, cap=12, same=1):
     from benchmarks.toy_roleplay import CatchphraseJudge, ToyUser
 
-    from dialogauge.training.rollouts import PolicyModel, SamplingSettings, SessionPlayer, SessionScorer
+    from dialogauge.training.rollouts import PolicyModel, SessionPlayer, SessionScorer
+    from dialogauge.training.train_settings import PlaySettings
 
     player = SessionPlayer(
         lambda scenario: user or ToyUser(), SessionScorer(judge or CatchphraseJudge(), ("session",))
     )
-    policy = PolicyModel(model, encoder, SamplingSettings(cap, 1.0, turns))
+    policy = PolicyModel(model, encoder, PlaySettings(reply_tokens=cap, turns=turns))
     names = [f"s{i}" for i in range(len(prompts))]
     playing = player.play(policy, prompts, names, list(range(len(prompts))), hear_the_same=same)
     return asyncio.run(playing)
