@@ -5,7 +5,7 @@ BIN := .venv/bin
 # One more than cores: tests wait for servers and deadlines.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-.PHONY: demo test test-all lint types floors tests tests-all package docs site bench soak servers inspect clean
+.PHONY: demo test test-all lint types floors tests tests-all package docs site bench soak servers trainers inspect clean
 
 demo: .venv/installed
 	$(BIN)/dialogauge demo
@@ -75,6 +75,12 @@ soak: .venv/installed-dev
 servers: .venv/installed-dev .venv-servers/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0' 'transformers>=4.50'
 	$(BIN)/python -m benchmarks.servers
+
+# The readers of LLaMA-Factory, verl and OpenRLHF on our files, each in an environment of its own under
+# build/trainers: five gigabytes. A fresh machine takes ten minutes.
+trainers: .venv/installed-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0' 'transformers>=4.56'
+	$(BIN)/python -m benchmarks trainers
 
 # The real Inspect and Scout, in an environment of their own: half a gigabyte.
 inspect:

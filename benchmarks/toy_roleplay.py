@@ -139,6 +139,9 @@ def segment_pairs(
             "score_chosen": score(character, [m["content"] for m in chosen[1::2]]),
             "score_rejected": score(character, [m["content"] for m in rejected[1::2]]),
             "persona_id": character.scenario.id,
+            "step": 1,
+            "model_chosen": "in character",
+            "model_rejected": "out of character",
         }
 
 

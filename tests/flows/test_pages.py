@@ -25,6 +25,7 @@ NOT_RUN = {
     "make": "installs, or takes minutes; the target must exist",
     "source .venv/bin/activate": "the shell is not there",
     "export MY_KEY=...": "the same; the variable is set",
+    "dialogauge tune": "trains a model: test_tune.py does",
     "python -m benchmarks": "takes minutes, or needs other tools; the bench must exist",
 }
 ENDS = {"--gate": {0, 100}, "doctor": {0, 1}}

@@ -119,7 +119,7 @@ def test_active_names_the_lowest_first(dialogauge, judged, tmp_path):
     assert (row["conversation_id"], row["reason"], row["weakest_turn"]) == ("bad", "lowest", 2)
 
 
-@pytest.mark.parametrize("words", [("--kind", "ppo"), ("--to", "verl"), ("--min-verdict", "superb")])
+@pytest.mark.parametrize("words", [("--kind", "ppo"), ("--to", "peft"), ("--min-verdict", "superb")])
 def test_unknown_choices(dialogauge, judged, words):
     assert dialogauge("pairs", "run", "-o", "x.jsonl", *words).code == 2
 
@@ -344,3 +344,18 @@ def test_a_conversation_that_people_liked_has_no_weak_turn(dialogauge, log, talk
     done = dialogauge("pairs", "run", "-o", "dpo.jsonl", "--chosen-field", "better")
     assert lines(tmp_path / "dpo.jsonl") == []
     assert "60 left out: people were satisfied" in done.unwrapped
+
+
+def test_rows_for_another_trainer_come_with_its_configuration(dialogauge, judged, tmp_path):
+    words = ("pairs", "run", "--kind", "sft", "--unchecked")
+    written = dialogauge(*words, "-o", "talks.jsonl", "--to", "llamafactory")
+    assert written.code == 0
+    (row,) = lines(tmp_path / "talks.jsonl")
+    assert row["conversations"][0]["from"] == "human"
+    assert 'dataset: "talks"' in (tmp_path / "talks.llamafactory.yaml").read_text()
+    assert "talks.llamafactory.yaml" in written.unwrapped
+    assert len(lines(tmp_path / "talks.provenance.jsonl")) == 1
+    refused = dialogauge(*words, "-o", "x.jsonl", "--kind", "dpo", "--to", "verl")
+    assert refused.code == 2
+    assert "verl takes no dpo rows: verl has no trainer of pairs" in refused.err
+    assert not (tmp_path / "x.jsonl").exists()

@@ -510,6 +510,7 @@ NO_FILE: Final[Mapping[str, str]] = {
     "systems": "references: what py: names, Python reads",
     "bert_score": "a folder, which transformers reads",
     "tokenizer": "a folder, which transformers reads",
+    "trained": "a folder, which transformers reads",
     "base_url": "an address",
     "by": "names of columns",
     "chosen_field": "a key of records",
@@ -520,6 +521,7 @@ NO_FILE: Final[Mapping[str, str]] = {
     "environment": "a reference: what py: names, Python reads",
     "format": "a name",
     "gates": "conditions: the case `gate`",
+    "held_out": "rows, as those of `data`: broken in tests/unit/training",
     "id": "of a conversation",
     "judge": "a name",
     "judge_family": "a name",
@@ -527,6 +529,7 @@ NO_FILE: Final[Mapping[str, str]] = {
     "model": "a reference: the case `role`; what py: and file: name, Python and transformers read",
     "models": "references, likewise",
     "junit": "a place to write to",
+    "policy": "a folder, which transformers reads",
     "out": "a place to write to; what stands there is read as a run",
     "rater": "a name",
     "scale": "categories",
@@ -583,7 +586,10 @@ OWN_FILES: Final = frozenset(
         "rubrics/templates.py",
         "signals/markers.py",
         "studies/learning/judged.py",
+        "training/tuning.py",  # what it has written itself; of inputs a digest
         "training/row_files.py",  # what `pairs` has written
+        "training/targets/llamafactory.py",  # a description of data sets, to which it adds one
+        "training/targets/shards.py",
     }
 )
 """Modules that open what ships with the package, or read nothing out of it."""

@@ -16,7 +16,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 _FENCE = re.compile(r"^ *(```|~~~)")
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)(?: \"[^\"]*\")?\)")
-_COMMAND = re.compile(r"(?<!from )\bdialogauge +((?:replay|annotate|learn) +[a-z]+|[a-z]+)\b(.*)")
+_COMMAND = re.compile(r"(?<!from )\bdialogauge +((?:replay|annotate|learn|tune) +[a-z]+|[a-z]+)\b(.*)")
 _SPAN = re.compile(r"(`+)(.+?)\1")
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 

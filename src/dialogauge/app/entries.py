@@ -37,7 +37,10 @@ class ListedStudy(Value, kw_only=True):
     settings: type[Options] | str
     """The options, or `MODULE:NAME` of them; their docstring is the help of the command."""
     entry: object
-    """The module that holds it as `ENTRY`, or `MODULE:NAME`; or the entry itself (`app/command.py`)."""
+    """The module that holds it as `ENTRY`, or `MODULE:NAME`; or the entry itself (`app/command.py`).
+
+    Empty for a group without a command that does all of it.
+    """
     kind: str = ""
     """The kind of its runs, where that is not its name."""
     rows: Rows | None = None
@@ -63,7 +66,9 @@ class ListedStudy(Value, kw_only=True):
     @property
     def commands(self) -> tuple[ListedStudy, ...]:
         """The commands of a group; none of a study that is a command by its own name."""
-        return (*self.steps, replace(self, name="run", steps=())) if self.steps else ()
+        if not self.steps or not self.entry:
+            return self.steps
+        return (*self.steps, replace(self, name="run", steps=()))
 
 
 _TABLE: Final[dict[str, ListedStudy]] = {}
@@ -135,6 +140,7 @@ SHOWN: Final = Kinds(("judgements", "votes"))
 _APP: Final = "dialogauge.app"
 _REPLAY: Final = f"{_APP}.replay"
 _LEARN: Final = f"{_APP}.learn"
+_TUNE: Final = f"{_APP}.tune"
 for _study in (
     ListedStudy(name="judge", settings=JudgeOptions, entry=f"{_APP}.judge", rows="judgements"),
     ListedStudy(name="compare", settings=TwoRunsOptions, entry=f"{_APP}.compare"),
@@ -183,6 +189,32 @@ for _study in (
                 dry_run=False,
             )
             for name in ("compare", "tasks", "systems")
+        ),
+    ),
+    ListedStudy(
+        name="tune",
+        help="Train a model on what was judged.\n\nsft learns dialogues, dpo pairs of replies, dspo pairs of "
+        "segments; grpo and gsrpo play themselves, turns and sessions. compare lays models side by "
+        "side. The folder that comes out is a candidate: file:DIR.",
+        settings=Options,
+        entry="",
+        steps=(
+            *(
+                ListedStudy(
+                    name=name,
+                    settings=f"{_TUNE}.settings:{name.capitalize()}Options",
+                    entry=f"{_TUNE}.run:{name.upper()}",
+                    json=False,
+                    dry_run=False,
+                )
+                for name in ("sft", "dpo", "dspo", "grpo", "gsrpo")
+            ),
+            ListedStudy(
+                name="compare",
+                settings=f"{_TUNE}.settings:TuneCompareOptions",
+                entry=f"{_TUNE}.compare:ENTRY",
+                dry_run=False,
+            ),
         ),
     ),
 ):

@@ -35,6 +35,11 @@ _CONFIG: Final = """\
 # calibration_kappa = 0.5    # against people (--ratings); below it a dimension is "not ready"
 # calibration_dialogues = 100
 
+# Settings of `dialogauge tune`: any of its options, with _ for -.
+# [tune]
+# learning_rate = 1e-6
+# lora = true
+
 # A language model as the judge: any endpoint that speaks the OpenAI chat format. With this role,
 # `dialogauge judge LOG --judge llm --config dialogauge.toml` uses it. Without --config (or the variable
 # DIALOGAUGE_CONFIG), only roles without a key at a server on this machine are used.

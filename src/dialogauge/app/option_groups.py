@@ -23,7 +23,9 @@ class Options(Value):
     """What all settings have in common."""
 
     from_file: ClassVar[bool] = False
-    """Whether the table `[judge]` of a configuration file holds for them."""
+    """Whether a table of a configuration file holds for them."""
+    table: ClassVar[Literal["judge", "tune"]] = "judge"
+    """Which one."""
     heading: ClassVar[str]
     """What the settings of a group stand under in `--help`; commands have none of their own."""
 

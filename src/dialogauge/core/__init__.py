@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         BudgetSpent,
         ConfigError,
         DialogaugeError,
+        DialogueTooLong,
         EndpointError,
         FileFault,
         InputError,

@@ -6,6 +6,7 @@ The tree (each also inherits the matching built-in and can be pickled)::
     ├── UsageError (ValueError)          what was asked cannot be done; exit code 2
     │   ├── ConfigError                  a configuration file, role or price table is wrong
     │   ├── RubricError                  a rubric file is wrong; names file and key
+    │   ├── DialogueTooLong              a dialogue does not fit into a model, without its oldest turns either
     │   └── MissingExtra (ImportError)   an optional dependency is not installed; says which extra
     ├── InputError (ValueError)          data that cannot be read; exit code 1
     │   ├── FileFault                    a whole file: not UTF-8, truncated, empty, unknown format
@@ -92,6 +93,10 @@ class RubricError(UsageError):
 
 class MissingExtra(UsageError, ImportError):
     """An optional dependency is needed and not installed."""
+
+
+class DialogueTooLong(UsageError):
+    """A dialogue does not fit into a model, without its oldest turns either."""
 
 
 class InputError(DialogaugeError, ValueError):

@@ -41,9 +41,11 @@ from dialogauge.training import (
     TrainingRow,
     apart,
     capped,
+    expect_target,
     parted,
     rewarded_by,
     without_duplicates,
+    write_target,
 )
 
 _PAIRS: Final = ("dpo", "segment")
@@ -125,13 +127,12 @@ class PairsEntry(Command[PairOptions, PairResult]):
         """
         del python
         made = await _made(options, observer, stop, dry=False)
-        files = {counted(len(rows), "row"): file for file, rows in made.files.items()}
         return CommandOutcome(
             options=options,
             result=made.result,
             notes=tuple(made.result.lines),
             ending=made.ending,
-            files=files,
+            files=made.written,
             failed_share=made.result.failed_share,
             max_failed=_MAX_FAILED,
         )
@@ -159,6 +160,10 @@ class _Making:
     files: dict[Path, list[TrainingRow]]
     """Rows by the file that they go to."""
     result: PairResult = PairResult(0, {})
+    unwritten: int = 0
+    """Rows that the target has no place for."""
+    written: dict[str, Path] = field(default_factory=dict)
+    """What was written, by what it is."""
 
     @property
     def ending(self) -> Outcome:
@@ -169,6 +174,7 @@ class _Making:
 async def _made(options: PairOptions, observer: Observer, stop: StopSignal | None, *, dry: bool) -> _Making:
     """Make the rows, and write them unless it is dry."""
     left_out: Counter[str] = Counter()
+    expect_target(options.target, options.kind, _trained(options))
     targets = _targets(options)
     folders = {path: one for path in options.inputs if (one := PlanFiles.behind(path)) is not None}
     questions = PairQuestions(options, left_out, observer, stop, dry=dry)
@@ -212,8 +218,14 @@ async def _made(options: PairOptions, observer: Observer, stop: StopSignal | Non
         if rewarded is not None and rewarded.first_line:
             observer.say(rewarded.first_line)
         for (target, beside), part in zip(targets, parts, strict=True):
-            _write(target, beside, part)
+            _write(made, target, beside, part)
+        left = {why: n for why, n in left_out.items() if n}
+        made.result = replace(made.result, written=len(rows) - made.unwritten, left_out=left)
     return made
+
+
+def _trained(options: PairOptions) -> Path | None:
+    return None if options.trained is None else Path(options.trained)
 
 
 def _targets(options: PairOptions) -> list[tuple[Path, Path]]:
@@ -225,10 +237,19 @@ def _targets(options: PairOptions) -> list[tuple[Path, Path]]:
     return targets
 
 
-def _write(target: Path, beside: Path, rows: Sequence[TrainingRow]) -> None:
+def _write(made: _Making, target: Path, beside: Path, rows: Sequence[TrainingRow]) -> None:
     """Write rows and what they rest on: the one place where rows leave."""
-    write_whole(target, (json_line(row.marked().data) for row in rows))
-    write_whole(beside, (json_line(row.provenance.to_json()) for row in rows))
+    options = made.options
+    data = (row.marked().data for row in rows)
+    written = write_target(options.target, options.kind, data, target, model=_trained(options))
+    missing = written.left_out.rows
+    kept = (row for number, row in enumerate(rows) if number not in missing)
+    write_whole(beside, (json_line(row.provenance.to_json()) for row in kept))
+    made.unwritten += len(missing)
+    made.left_out.update(dict(written.lines))
+    for what, file in written.files.items():
+        named = counted(len(rows) - len(missing), "row") if what == "data" else what
+        made.written.setdefault(named, file)
 
 
 def _expect_kind(options: PairOptions, runs: Mapping[str, StoredRun]) -> None:

@@ -25,7 +25,15 @@ class PairOptions(UncheckedOptions, JudgedAgainOptions, PrivacyOptions):
     )
     out: str = setting(..., "JSONL file to write.", "-o", "--out", metavar="FILE")
     kind: Literal["dpo", "kto", "sft", "active", "segment", "rl"] = setting("dpo", "What to write.")
-    target: Literal["trl"] = setting("trl", "Row format of the trainer.", "--to")
+    target: Literal["trl", "sharegpt", "llamafactory", "verl", "openrlhf"] = setting(
+        "trl", "Trainer whose files are written, with a configuration for it.", "--to"
+    )
+    trained: str | None = setting(
+        None,
+        "Model that is to be trained: configurations name it, and LLaMA-Factory gets rows in its tokens.",
+        "--for-model",
+        metavar="DIR",
+    )
     chosen_field: str | None = setting(None, "Key of the better reply in your records (dpo).", metavar="KEY")
     model: str | None = setting(None, "Model that writes the better reply (dpo).", metavar="MODEL")
     models: tuple[str, ...] = setting(

@@ -1,0 +1,1 @@
+"""`dialogauge tune`: a model trained on rows, or on sessions that are judged as it plays them."""

@@ -1,0 +1,135 @@
+"""The page of a tuning: what it was made from, figures before and after, and curves along its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from dialogauge.report import (
+    Axis,
+    Block,
+    Callout,
+    Cell,
+    Count,
+    Curve,
+    Definitions,
+    Missing,
+    Number,
+    Page,
+    Point,
+    Section,
+    data_table,
+)
+from dialogauge.studies.evidence import UNCHECKED_FIRST
+from dialogauge.training import LogLine, TuneManifest
+
+FIGURES: Final[Mapping[str, str]] = {
+    "loss": "Loss",
+    "margin": "Margin: reward of the winner less that of the loser",
+    "reward_chosen": "Reward of the winner",
+    "reward_rejected": "Reward of the loser",
+    "accuracy": "Share of pairs in which the winner has the higher reward",
+    "kl": "Divergence from the model before, nats of a token",
+    "length": "Tokens of a character in a dialogue",
+    "learning_rate": "Learning rate",
+    "reward": "Reward: mean score of the sessions less costs",
+    "second": "Mean score by the second judge, which is no reward",
+    "clip_share": "Share of tokens at which the clip holds back",
+    "truncated": "Share of replies that the cap cut off",
+    "repeated": "Share of replies that repeat an earlier one",
+    "skipped": "Groups left out: without spread, or with too few scores",
+    "failed": "Sessions without a score",
+    "dropped": "Sessions whose oldest turns did not fit",
+}
+"""By name in the log: what it is. Others stand under their own name."""
+_ENDED: Final[Mapping[str, str]] = {
+    "finished": "It came to its last step.",
+    "interrupted": "It was interrupted; the same command continues from its last checkpoint.",
+    "running": "It is not finished; the same command continues from its last checkpoint.",
+    "error": "It ended with an error; the same command continues from its last checkpoint.",
+    "guard": "A guard stopped it.",
+}
+
+
+NOT_BY_PEOPLE: Final = (
+    "A gain by a judge is no gain by people: in DynSess the model with the best automatic score, 4.46, had "
+    "3.35 from people, below the 3.37 of another."
+)
+_JUDGES: Final[Mapping[str, str]] = {"reward": "the reward", "second": "the second judge"}
+
+
+def tune_brief(manifest: TuneManifest) -> Iterator[Block]:
+    """Yield how a tuning ended, what it was worth to play with, and its figures on held-out rows."""
+    if manifest.ended != "finished":
+        yield Callout((" ".join([_ENDED[manifest.ended], manifest.why or ""]).strip(),), "warn")
+    yield from _gains(manifest)
+    loser = manifest.after.get("reward_chosen")
+    if loser is not None and loser < 0:
+        yield Callout(("The winners became less likely than before; the losers fell further.",), "warn")
+    if manifest.after:
+        rows: list[Sequence[Cell]] = [
+            (FIGURES.get(name, name), _number(manifest.before.get(name)), _number(value))
+            for name, value in manifest.after.items()
+        ]
+        yield data_table("Held-out rows, before and after", ["figure", "before", "after"], rows)
+    if manifest.counts:
+        counts: list[Sequence[Cell]] = [(name, Count(n)) for name, n in manifest.counts.items()]
+        yield data_table("What was trained on", ["what", "number"], counts)
+
+
+def _gains(manifest: TuneManifest) -> Iterator[Block]:
+    """Yield what sessions with held-out personas came to; a fall by the second judge is said first."""
+    gains = manifest.gains
+    for fall in (g for g in gains if g.judge == "second" and g.dimension is None and (g.gain or 0.0) < 0):
+        sure = "" if fall.side == "below" else ", not distinguishable from no change"
+        yield Callout((f"The second judge gives less than before: {fall.gain:+.2f}{sure}.",), "warn")
+    if manifest.asked.get("unchecked"):
+        yield Callout((UNCHECKED_FIRST,), "warn")
+    if not gains:
+        return
+    rows: list[Sequence[Cell]] = []
+    for g in gains:
+        interval = f"{g.low:+.2f} to {g.high:+.2f}" if g.low is not None and g.high is not None else "none"
+        gain = Missing("no score") if g.gain is None else f"{g.gain:+.2f}"
+        judge = f"{_JUDGES[g.judge]}: {g.name}"
+        figures = (_number(g.before), _number(g.after), gain, interval, g.side)
+        rows.append((judge, g.dimension or "mean", *figures, Count(g.personas), Count(g.failed)))
+    heads = ["judge", "score", "before", "after", "gain", "95 % interval", "after is", "personas", "failed"]
+    yield data_table("Sessions with held-out personas", heads, rows)
+    yield Callout((NOT_BY_PEOPLE,))
+
+
+def tune_page(manifest: TuneManifest, lines: Sequence[LogLine]) -> Page:
+    """Return the page of a tuning."""
+    asked = {"method": manifest.method, "model": manifest.model, "data": manifest.data}
+    settings = {**asked, **manifest.asked.get("settings", {}), **manifest.versions}
+    made = Definitions(tuple((name.replace("_", " "), str(value)) for name, value in settings.items()))
+    curves = [*_curves(lines, held_out=True), *_curves(lines, held_out=False)]
+    sections = [
+        Section("Result", tuple(tune_brief(manifest))),
+        Section("Along the steps", tuple(curves)),
+        Section("Settings", (made,)),
+    ]
+    return Page(f"Tuning: {manifest.method}", tuple(s for s in sections if s.blocks))
+
+
+def _curves(lines: Sequence[LogLine], *, held_out: bool) -> Iterator[Block]:
+    """Yield a curve for each figure that changes along the steps."""
+    chosen = [line for line in lines if line.held_out == held_out]
+    last = float(max((line.step for line in chosen), default=1))
+    for name in dict.fromkeys(name for line in chosen for name in line.figures):
+        values = [(line.step, v) for line in chosen if (v := line.figures.get(name)) is not None]
+        if len(values) < 2:
+            continue
+        low, high = min(v for _, v in values), max(v for _, v in values)
+        if name == "accuracy":
+            low, high = 0.0, 1.0
+        if low == high:
+            continue
+        title = FIGURES.get(name, name) + (", held-out rows" if held_out else "")
+        points = tuple(Point(float(step), value) for step, value in values)
+        yield Curve(title, points, Axis(0.0, last, "step", whole=True), Axis(low, high))
+
+
+def _number(value: float | None) -> Cell:
+    return Missing("not measured") if value is None else Number(value, 3)

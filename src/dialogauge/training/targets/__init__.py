@@ -1,0 +1,7 @@
+"""Training rows in the files of trainers."""
+
+from __future__ import annotations
+
+from dialogauge.training.targets.table import TARGETS, WrittenTarget, expect_target, write_target
+
+__all__ = ["TARGETS", "WrittenTarget", "expect_target", "write_target"]

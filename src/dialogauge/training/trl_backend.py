@@ -1,0 +1,128 @@
+"""What all trainers of TRL share here: arguments, the log, checkpoints, Ctrl-C, and that they are quiet."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+from dialogauge.core import UsageError
+from dialogauge.core.files import shown_path
+from dialogauge.training.plain import KEPT
+from dialogauge.training.policy import Policy
+from dialogauge.training.train_settings import TrainSettings
+from dialogauge.training.tuning import TuneFolder
+
+PAIR_FIGURES: Final[Mapping[str, str]] = {
+    "loss": "loss",
+    "learning_rate": "learning_rate",
+    "rewards/chosen": "reward_chosen",
+    "rewards/rejected": "reward_rejected",
+    "rewards/margins": "margin",
+    "rewards/accuracies": "accuracy",
+}
+"""By TRL's name of a figure: ours."""
+
+
+def trl_arguments(
+    policy: Policy, settings: TrainSettings, folder: TuneFolder, steps: int, **more: object
+) -> dict[str, Any]:
+    """Return the arguments that the configurations of all trainers take, and more."""
+    return {
+        "output_dir": str(folder.checkpoints),
+        "per_device_train_batch_size": settings.batch_size,
+        "gradient_accumulation_steps": settings.accumulation,
+        "learning_rate": settings.learning_rate,
+        "max_steps": steps,
+        "warmup_steps": round(settings.warmup * steps),
+        "lr_scheduler_type": "linear",
+        "weight_decay": 0.0,
+        "logging_steps": settings.log_every,
+        "save_steps": settings.save_every,
+        "save_total_limit": KEPT,
+        "seed": settings.seed,
+        "bf16": policy.bf16,
+        "use_cpu": policy.device == "cpu",
+        "gradient_checkpointing": policy.device != "cpu",
+        "dataloader_pin_memory": policy.device == "cuda",
+        "report_to": "none",
+        "disable_tqdm": True,
+        **more,
+    }
+
+
+def quietly(trainer: type[Any]) -> type[Any]:
+    """Return a class of trainers that reports to nobody, and writes no card of a model."""
+
+    class Quiet(trainer):  # type: ignore[misc] # of TRL
+        def _send_telemetry(self) -> None:
+            """TRL would tell its makers which trainer is used."""
+
+        def create_model_card(self, *args: object, **kwargs: object) -> None:
+            """The page of the tuning says more."""
+
+    Quiet.__name__ = trainer.__name__
+    return Quiet
+
+
+def train_with_trl(
+    trainer: Any,  # noqa: ANN401 - of TRL
+    folder: TuneFolder,
+    figures: Mapping[str, str],
+    at_save: Callable[[int], object] = lambda step: None,
+) -> bool:
+    """Train from the last checkpoint on, and say whether it came to the last step.
+
+    Args:
+        trainer: Of TRL, made with `trl_arguments`.
+        folder: Where its log goes.
+        figures: By TRL's name of a figure: the name in the log. The others are dropped.
+        at_save: Is told the number of steps done after each checkpoint.
+
+    Raises UsageError where a checkpoint needs more than tensors and plain values to be read.
+    """
+    from transformers import PrinterCallback, ProgressCallback, TrainerCallback
+
+    class Folder(TrainerCallback):  # type: ignore[misc]
+        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ANN401
+            if folder.stop_asked:
+                control.should_save = control.should_training_stop = True
+            if folder.stop_asked or state.global_step >= state.max_steps:
+                control.should_log = True
+
+        def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ANN401
+            logged = {figures[k]: v for k, v in kwargs["logs"].items() if k in figures}
+            if logged:
+                folder.log(state.global_step, logged)
+
+        def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ANN401
+            at_save(state.global_step)
+
+    trainer.remove_callback(PrinterCallback)
+    trainer.remove_callback(ProgressCallback)
+    trainer.add_callback(Folder())
+    checkpoint = folder.last_checkpoint()
+    step = 0 if checkpoint is None else int(checkpoint.name.rpartition("-")[2])
+    folder.back_to(step)
+    if step:
+        folder.say(f"continuing from step {step:,}")
+    try:
+        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    except pickle.UnpicklingError as error:
+        msg = f"the checkpoint {shown_path(checkpoint or '')} holds a pickle that is not of training: {error}"
+        raise UsageError(msg, hint="delete it; the one before it is taken then") from None
+    return bool(trainer.state.global_step >= trainer.args.max_steps)
+
+
+@contextmanager
+def trl_silenced() -> Iterator[None]:
+    """Keep progress bars and warnings of the libraries from the terminal while the context lasts."""
+    with suppress(ImportError):  # the plain loop does without
+        import datasets
+
+        datasets.disable_progress_bars()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"(trl|transformers|accelerate|datasets|peft|torch)\.")
+        yield
