@@ -228,7 +228,8 @@ def tune(job: TuneJob, train: Trainer, folder: TuneFolder, *, fresh: bool = Fals
 def _trained(job: TuneJob, train: Trainer, folder: TuneFolder, first: TuneManifest) -> TuneManifest:
     """Train, and write model and manifest, however it ends."""
     started = time.monotonic()
-    policy = load_policy(job.model, job.settings, job.device)
+    with _memory_named():
+        policy = load_policy(job.model, job.settings, job.device)
     folder.write(first)
     try:
         with _stopping(folder), _memory_named():
@@ -243,6 +244,8 @@ def _trained(job: TuneJob, train: Trainer, folder: TuneFolder, first: TuneManife
             "error" if isinstance(error, DialogaugeError) else "interrupted"
         )
         folder.write(replace(first, ended=ended, why=str(error) or None, seconds=time.monotonic() - started))
+        if next(folder.lines(), None) is None:  # nothing was trained: the place is free again
+            folder.clear()
         raise
     return folder.write(
         replace(
@@ -324,7 +327,10 @@ def _memory_named() -> Iterator[None]:
 
 
 def _digest(path: Path) -> str:
-    """Return the digest of a file; UsageError where it cannot be read."""
+    """Return the digest of a file; UsageError where it cannot be read, or not more than once."""
+    if path.exists() and not path.is_file():
+        msg = f"{shown_path(path)} is no file, and rows are read more than once"
+        raise UsageError(msg, hint="save them to a file")
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:32]
