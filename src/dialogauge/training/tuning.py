@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from dialogauge.core import DialogaugeError, StoreError, UsageError
+from dialogauge.core import DialogaugeError, StoreError, UsageError, digest
 from dialogauge.core.files import shown_path
 from dialogauge.core.settings import recorded
 from dialogauge.core.shape import read_as
@@ -86,7 +86,7 @@ class TuneManifest:
     seconds: float = 0.0
     """Of the last session of work."""
     written: str | None = None
-    """Digest of the model that was written; None before the end."""
+    """Digest of the weights that were written; None before the end."""
     format: Literal[1] = 1
 
 
@@ -234,11 +234,11 @@ def _trained(job: TuneJob, train: Trainer, folder: TuneFolder, first: TuneManife
     try:
         with _stopping(folder), _memory_named():
             trained = train(job, policy, folder)
-            digest = None
+            written = None
             if trained.finished:
                 folder.clear_weights()
                 policy.save(trained.model, folder.path)
-                digest = folder_digest(folder.path)
+                written = digest({p.name: _digest(p) for p in sorted(folder.path.glob("*.safetensors"))})
     except (KeyboardInterrupt, DialogaugeError) as error:
         ended: Literal["interrupted", "error"] = (
             "error" if isinstance(error, DialogaugeError) else "interrupted"
@@ -256,7 +256,7 @@ def _trained(job: TuneJob, train: Trainer, folder: TuneFolder, first: TuneManife
             ended="interrupted" if not trained.finished else "guard" if trained.guard else "finished",
             why=trained.guard,
             seconds=time.monotonic() - started,
-            written=digest,
+            written=written,
         )
     )
 
