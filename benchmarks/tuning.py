@@ -1,6 +1,7 @@
 """Training on rows, on the toy: parity with TRL, what the mask is worth, margins, CPU and memory.
 
     python -m benchmarks.tuning offline [FOLDER]
+    python -m benchmarks.tuning online [FOLDER] [PART...]
 
 Margins are measured on held-out characters, on the tokens of the character. The learning rate was chosen on
 characters that are trained on.
@@ -134,6 +135,12 @@ def offline(base: Path) -> None:
 
 
 if __name__ == "__main__":
-    assert sys.argv[1:2] == ["offline"], __doc__
+    assert sys.argv[1:2] in (["offline"], ["online"]), __doc__
     with TemporaryDirectory() as folder:
-        offline(Path(sys.argv[2]) if len(sys.argv) > 2 else Path(folder))
+        base = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(folder)
+        if sys.argv[1] == "offline":
+            offline(base)
+        else:
+            from benchmarks.tuning_online import online
+
+            online(base, sys.argv[3:] or ("gsrpo", "guard", "dspo"))

@@ -83,6 +83,9 @@ ENDS = {
     "tune sft": "0, 1 (a file, a record, a folder in use), 2, 130",
     "tune dpo": "0, 1 (a file, a record, a folder in use), 2, 130",
     "tune dspo": "0, 1 (a file, a record, a folder in use), 2, 130",
+    "tune grpo": "0, 1 (a file, a record, a folder in use, a spent budget), 2, 130",
+    "tune gsrpo": "0, 1 (a file, a record, a folder in use, a spent budget), 2, 130",
+    "tune compare": "0, 1 (a file), 2 (no sessions with held-out personas)",
     "init": "0, 1",
 }
 

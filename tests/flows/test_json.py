@@ -73,6 +73,7 @@ STEPS = {
         f"lookahead scenarios.jsonl {POOL} --segments 2 --segment-turns 1 {MODEL} --json -o run",
         f"lookahead scenarios.jsonl {POOL} {MODEL} --dry-run --json -o no",
     ),
+    "tune compare": ("TUNED sft", "TUNED gsrpo", "tune compare sft gsrpo --json"),
     "learn run": (
         "learn run --system bm25-message --json -o run",
         f"learn run --system bm25-message {MODEL} --dry-run --json -o planned",

@@ -19,6 +19,7 @@ from pins.inputs import answer_items, write_inputs
 from pins.normal import Normal, hash_of
 from pins.replies import pinned_server
 from printed import check_printed
+from tuned_folder import write_tuned
 
 EXPECTED = Path(__file__).parent / "expected"
 _SALT_BYTES = 32
@@ -43,6 +44,8 @@ def run_case(case: Case, folder: Path) -> dict[str, Any]:
         for words in case.steps:
             if words[0] == "ANSWER":
                 answer_items(folder / words[1])
+            elif words[0] == "TUNED":
+                write_tuned(folder / words[1])
             else:
                 steps.append(_step(words, server.url, normal))
         asked = server.asked

@@ -172,7 +172,7 @@ def scenario_of(entry: object, place: Place) -> Scenario:
     """Return the scenario of an entry; raises RecordFault for what is none."""
     from pydantic import ValidationError
 
-    from dialogauge.agents.scenario_entry import ScenarioEntry
+    from dialogauge.agents.scenario_shape import ScenarioEntry
 
     if isinstance(entry, dict) and isinstance(entry.get("id"), str):
         place = Place(place.file, place.line, None)

@@ -194,18 +194,27 @@ for _study in (
     ListedStudy(
         name="tune",
         help="Train a model on what was judged.\n\nsft learns dialogues, dpo pairs of replies, dspo pairs of "
-        "segments. The folder that comes out is a candidate: file:DIR.",
+        "segments; grpo and gsrpo play themselves, turns and sessions. compare lays models side by "
+        "side. The folder that comes out is a candidate: file:DIR.",
         settings=Options,
         entry="",
-        steps=tuple(
+        steps=(
+            *(
+                ListedStudy(
+                    name=name,
+                    settings=f"{_TUNE}.settings:{name.capitalize()}Options",
+                    entry=f"{_TUNE}.run:{name.upper()}",
+                    json=False,
+                    dry_run=False,
+                )
+                for name in ("sft", "dpo", "dspo", "grpo", "gsrpo")
+            ),
             ListedStudy(
-                name=name,
-                settings=f"{_TUNE}.settings:{name.capitalize()}Options",
-                entry=f"{_TUNE}.run:{name.upper()}",
-                json=False,
+                name="compare",
+                settings=f"{_TUNE}.settings:TuneCompareOptions",
+                entry=f"{_TUNE}.compare:ENTRY",
                 dry_run=False,
-            )
-            for name in ("sft", "dpo", "dspo")
+            ),
         ),
     ),
 ):

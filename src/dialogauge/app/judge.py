@@ -53,7 +53,7 @@ async def _prepare(options: JudgeOptions, python: PythonInput, *, dry: bool) -> 
     try:
         for gate in gates:
             gate.expect([d.name for d in judge.dimensions])
-        checks = _stored_checks(options, judge)
+        checks = stored_checks(options, judge)
     except BaseException:
         await built.clients.close()
         raise
@@ -184,7 +184,7 @@ ENTRY: Final = StudyEntry(
 )
 
 
-def _stored_checks(options: JudgeOptions, judge: Judge) -> tuple[tuple[str, RunEvidence], ...]:
+def stored_checks(options: JudgeOptions, judge: Judge) -> tuple[tuple[str, RunEvidence], ...]:
     """Read what rated runs say of a judge.
 
     Raises StoreError where there is no run, UsageError for one of another judge or rubric, or in which

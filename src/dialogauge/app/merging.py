@@ -6,7 +6,7 @@ The command line and Python come through the same door, so that a value is refus
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import singledispatch
 from pathlib import Path
@@ -328,20 +328,7 @@ def references(settings: ModelOptions) -> dict[str, str]:
 
     Raises UsageError where a role is unknown, or its model is given in part only or twice.
     """
-    main, named = settings.asks[0], dict[str, str]()
-    for text in settings.models:
-        role, _, reference = text.partition("=")
-        if not role or not reference:
-            msg = f"--role {text!r} has not the form ROLE=MODEL@URL#KEYVAR"
-            raise UsageError(msg, hint="for example --role judge=qwen2.5-7b@http://localhost:8000/v1#MY_KEY")
-        named[role] = reference
-    unknown = sorted(named.keys() - set(settings.asks))
-    if unknown:
-        roles = (
-            f"only the role {main}" if len(settings.asks) == 1 else f"the roles {', '.join(settings.asks)}"
-        )
-        msg = f"--role {unknown[0]}=...: this command has {roles}"
-        raise UsageError(msg)
+    main, named = settings.asks[0], named_roles(settings.models, settings.asks)
     if settings.model is None:
         if settings.base_url or settings.api_key_env:
             msg = "--base-url and --api-key-env need --model"
@@ -356,6 +343,22 @@ def references(settings: ModelOptions) -> dict[str, str]:
     at = f"@{settings.base_url}" if settings.base_url else ""
     key = f"#{settings.api_key_env}" if settings.api_key_env else ""
     return {main: f"{settings.model}{at}{key}", **named}
+
+
+def named_roles(models: Iterable[str], asks: Sequence[str]) -> dict[str, str]:
+    """Return by role how its model was given by `--role`; UsageError for a role that nobody asks."""
+    named = dict[str, str]()
+    for text in models:
+        role, _, reference = text.partition("=")
+        if not role or not reference:
+            msg = f"--role {text!r} has not the form ROLE=MODEL@URL#KEYVAR"
+            raise UsageError(msg, hint="for example --role judge=qwen2.5-7b@http://localhost:8000/v1#MY_KEY")
+        named[role] = reference
+    if unknown := sorted(named.keys() - set(asks)):
+        roles = f"only the role {asks[0]}" if len(asks) == 1 else f"the roles {', '.join(asks)}"
+        msg = f"--role {unknown[0]}=...: this command has {roles}"
+        raise UsageError(msg)
+    return named
 
 
 def _roles(named: Mapping[str, str], config: FileConfig) -> dict[str, RoleSettings]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dialogauge.signals.reactions import react
     from dialogauge.signals.refusal import find_refusals, refuses
     from dialogauge.signals.repair import find_concessions, read_repairs
+    from dialogauge.signals.repetition import find_repetition
     from dialogauge.signals.roleplay import read_roleplay, roleplay_signs
     from dialogauge.signals.signal import HINT, Dimension, FaultKind, Signal, certainty, is_fault, suffices
     from dialogauge.signals.simulated_user import check_user

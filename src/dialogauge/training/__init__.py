@@ -18,9 +18,19 @@ if TYPE_CHECKING:
         sft_row,
         worth_learning,
     )
+    from dialogauge.training.held_out import (
+        HELD_OUT_FILE,
+        SCORED,
+        By,
+        HeldOutPersonas,
+        gains_of,
+        mean_score,
+        paired_gain,
+    )
     from dialogauge.training.lookahead import LookaheadStudy
     from dialogauge.training.masks import DialogueTokenizer
     from dialogauge.training.offline import OfflineObjective, encoded_rows, pair_trainer, train_offline
+    from dialogauge.training.online import OnlineSettings, OnlineTrainer
     from dialogauge.training.pairs import (
         Fork,
         JudgedConversation,
@@ -35,6 +45,13 @@ if TYPE_CHECKING:
     from dialogauge.training.policy import Policy, load_policy
     from dialogauge.training.preferences import APART, ReplyPair, pair_of_dialogues, reply_pairs
     from dialogauge.training.rewarded import Rewarded, rewarded_by
+    from dialogauge.training.rollouts import (
+        RewardCosts,
+        RolloutPrompt,
+        SessionPlayer,
+        SessionScorer,
+        read_prompts,
+    )
     from dialogauge.training.rows import (
         POINTS,
         Provenance,
@@ -48,7 +65,7 @@ if TYPE_CHECKING:
         without_duplicates,
     )
     from dialogauge.training.search_figures import SearchResult, search_result
-    from dialogauge.training.train_settings import PairSettings, SftSettings, TrainSettings
+    from dialogauge.training.train_settings import PairSettings, PlaySettings, SftSettings, TrainSettings
     from dialogauge.training.trajectories import (
         SEARCH,
         SearchStep,
@@ -57,6 +74,14 @@ if TYPE_CHECKING:
         search_details,
     )
     from dialogauge.training.trl_backend import trl_arguments, trl_silenced
-    from dialogauge.training.tuning import LogLine, Trainer, TuneFolder, TuneJob, TuneManifest, tune
+    from dialogauge.training.tuning import (
+        LogLine,
+        PlayedGain,
+        Trainer,
+        TuneFolder,
+        TuneJob,
+        TuneManifest,
+        tune,
+    )
 
 __getattr__ = loading(__name__)

@@ -20,6 +20,7 @@ Messages = Sequence[Mapping[str, Any]]
 """In OpenAI form."""
 _MARKER: Final = re.compile(r"\{%-?\s*generation\s*-?%\}")
 _SYSTEM: Final = ("system", "developer")
+_EXCHANGE: Final = ({"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class DialogueTokenizer:
         self.max_length = max_length
         tokenizer.chat_template = _training_template(tokenizer)
         self._ends = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
+        self._exchange: tuple[list[int], int] | None = None
 
     def encode(self, messages: Messages, *, start: int = 0, tools: Messages | None = None) -> MaskedTokens:
         """Return the tokens of a dialogue and the mask of what its assistant says from a message on.
@@ -96,6 +98,65 @@ class DialogueTokenizer:
         sides = [*prompt, *chosen], [*prompt, *rejected]
         one, other = self._fitting(sides, len(prompt), tools)
         return one, other
+
+    def prompt(self, messages: Messages, room: int) -> MaskedTokens:
+        """Return the tokens of a dialogue that waits for a reply: none is trained on.
+
+        Where fewer than `room` tokens are left for what follows, the oldest turns go; system messages stay.
+
+        Raises UsageError where persona and last message alone leave less.
+        """
+        head, cuts = _cuts(messages, len(messages))
+
+        def without(dropped: int) -> list[int]:
+            kept = [*messages[:head], *messages[cuts[dropped] :]]
+            return self._tokens(kept, None, reply_is_due=True)[0]
+
+        most = None if self.max_length is None else self.max_length - room
+        dropped = 0
+        if most is not None and len(without(0)) > most:
+            dropped = bisect_left(range(len(cuts)), 1, lo=1, key=lambda n: len(without(n)) <= most)
+        if dropped == len(cuts):
+            fewest = len(without(len(cuts) - 1))
+            msg = f"{fewest:,} tokens of persona and last message leave no room for {room:,} in "
+            msg += f"{self.max_length:,}"
+            hint = "shorten the persona, play fewer turns or shorter replies, or raise --max-length"
+            raise UsageError(msg, hint=hint)
+        ids = without(dropped)
+        return MaskedTokens(ids, [0] * len(ids), len(ids), dropped)
+
+    @property
+    def end_of_turn(self) -> int:
+        """The token that ends what the assistant says."""
+        ids, length = self._one_exchange()
+        return ids[length - 1]
+
+    def follow_up(self, text: str) -> list[int]:
+        """Return the tokens between the end of a reply and the next one: a user's message in the template.
+
+        They follow on the tokens of the dialogue as they are, which are not made anew.
+
+        Raises UsageError where the template would write earlier turns otherwise than before.
+        """
+        before, length = self._one_exchange()
+        messages = [*_EXCHANGE, {"role": "user", "content": text}]
+        ids = self._tokens(messages, None, reply_is_due=True)[0]
+        if ids[:length] != before[:length]:
+            msg = "the chat template changes earlier turns when turns are added: they were sampled otherwise"
+            raise UsageError(msg, hint="give the model a template that only appends")
+        return ids[length:]
+
+    def _one_exchange(self) -> tuple[list[int], int]:
+        """Return the tokens of a message and its reply, and how many there are up to the end of the turn."""
+        if self._exchange is None:
+            encoded = self._encoded(_EXCHANGE, 0, None, 0)
+            opening = self._tokens(_EXCHANGE[:1], None, reply_is_due=True)[0]
+            if opening != encoded.ids[: encoded.mask.index(1)]:
+                msg = "the chat template opens a reply otherwise than it writes one"
+                raise UsageError(msg, hint="sampled would be something else than what is trained on")
+            length = len(encoded.ids) - encoded.mask[::-1].index(1)
+            self._exchange = encoded.ids, length
+        return self._exchange
 
     def _fitting(
         self, dialogues: Sequence[Messages], start: int, tools: Messages | None
@@ -143,13 +204,16 @@ class DialogueTokenizer:
             raise UsageError(msg, hint=hint)
         return encoded
 
-    def _tokens(self, messages: Messages, tools: Messages | None) -> tuple[list[int], list[int]]:
+    def _tokens(
+        self, messages: Messages, tools: Messages | None, *, reply_is_due: bool = False
+    ) -> tuple[list[int], list[int]]:
         from jinja2 import TemplateError
 
         try:
             encoding = self.tokenizer.apply_chat_template(
                 [dict(message) for message in messages],
                 tools=[dict(tool) for tool in tools] if tools else None,
+                add_generation_prompt=reply_is_due,
                 tokenize=True,
                 return_dict=True,
                 return_assistant_tokens_mask=True,

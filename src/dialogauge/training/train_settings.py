@@ -54,3 +54,13 @@ class PairSettings(TrainSettings):
     beta: float = setting(0.1, "How dear it is to leave the model as it was.", low=0, key="beta")
     length_norm: bool = setting(False, "Divide the reward of a side by its tokens.", key="length_norm")
     sft_alpha: float = setting(0.0, "Weight of the winners' likelihood in the loss.", low=0, key="sft_alpha")
+
+
+class PlaySettings(Value, kw_only=True):
+    """How a model in this process plays sessions."""
+
+    heading: ClassVar[str] = "Training"
+
+    turns: int = setting(10, "New turns of a session; grpo has 1.", low=1, key="turns")
+    reply_tokens: int = setting(256, "Tokens of a reply at most: the cap.", low=1, key="reply_tokens")
+    temperature: float = setting(1.0, "Temperature of the replies.", low=0.01, key="temperature")

@@ -32,7 +32,7 @@ from dialogauge.runs.records import json_document, json_line
 from dialogauge.training.policy import Policy, load_policy
 from dialogauge.training.train_settings import TrainSettings
 
-_WRITTEN: Final = ("tune.json", "log.jsonl", "tune.html")
+_WRITTEN: Final = ("tune.json", "log.jsonl", "tune.html", "sessions.jsonl", "held_out.jsonl")
 _WEIGHTS: Final = ("*.safetensors", "*.index.json", "adapter")
 _PACKAGES: Final = ("torch", "transformers", "trl", "peft")
 _NO_MEMORY: Final = ("out of memory", "not enough memory", "allocate memory", "DefaultCPUAllocator")
@@ -80,6 +80,8 @@ class TuneManifest:
     before: Mapping[str, float | None] = field(default_factory=dict)
     """Figures of the held-out rows before the first step."""
     after: Mapping[str, float | None] = field(default_factory=dict)
+    gains: tuple[PlayedGain, ...] = ()
+    """Of sessions with held-out personas."""
     ended: Literal["running", "finished", "interrupted", "error", "guard"] = "running"
     why: str | None = None
     """What ended it early."""
@@ -105,6 +107,33 @@ class Trained:
     """Why a guard ended it; the model is written all the same."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedGain:
+    """What sessions with held-out personas came to, before and after: means, paired by persona."""
+
+    judge: Literal["reward", "second", "people"]
+    """Whether it is the judge that was trained for, or another one that was no reward."""
+    name: str
+    """Of the judge."""
+    dimension: str | None
+    """None for the mean of all."""
+    before: float | None
+    after: float | None
+    gain: float | None
+    low: float | None
+    """Of the gain's interval at 95 %; None where there are too few personas for one."""
+    high: float | None
+    side: str
+    """Where after stands against before, by a p-value that is adjusted by Holm over the judges."""
+    personas: int
+    sessions: int
+    """With a score before and after."""
+    failed: int
+    """Without one of the two."""
+    scale: tuple[float, float]
+    """Of the scores."""
+
+
 @dataclass(slots=True)
 class TuneFolder:
     """The folder of a job while it is written."""
@@ -114,6 +143,8 @@ class TuneFolder:
     """Is told what a user should read."""
     stop_asked: bool = False
     """Whether a Ctrl-C asked to stop at the next step."""
+    updates: int = 1
+    """Updates of the optimiser in a step, as the log counts steps; checkpoints count updates."""
 
     @property
     def checkpoints(self) -> Path:
@@ -142,9 +173,9 @@ class TuneFolder:
         return folder
 
     def log(self, step: int, figures: Mapping[str, float | None], *, held_out: bool = False) -> None:
-        """Append a line to the log."""
+        """Append a line to the log: after so many updates."""
         with (self.path / "log.jsonl").open("ab") as file:
-            file.write(json_line(asdict(LogLine(step, held_out, figures))))
+            file.write(json_line(asdict(LogLine(step // self.updates, held_out, figures))))
 
     def lines(self) -> Iterator[LogLine]:
         """Yield the lines of the log; half a line that a killed process left is none."""
@@ -154,8 +185,8 @@ class TuneFolder:
                     yield read_as(orjson.loads(line), LogLine)
 
     def back_to(self, step: int) -> None:
-        """Drop lines behind a step: they are written anew."""
-        kept = [line for line in self.lines() if line.step <= step]
+        """Drop lines behind so many updates: they are written anew."""
+        kept = [line for line in self.lines() if line.step <= step // self.updates]
         write_whole(self.path / "log.jsonl", (json_line(asdict(line)) for line in kept))
 
     def manifest(self) -> TuneManifest | None:

@@ -22,6 +22,7 @@ from dialogauge.report import (
     Section,
     data_table,
 )
+from dialogauge.studies.evidence import UNCHECKED_FIRST
 from dialogauge.training import LogLine, TuneManifest
 
 FIGURES: Final[Mapping[str, str]] = {
@@ -33,6 +34,14 @@ FIGURES: Final[Mapping[str, str]] = {
     "kl": "Divergence from the model before, nats of a token",
     "length": "Tokens of a character in a dialogue",
     "learning_rate": "Learning rate",
+    "reward": "Reward: mean score of the sessions less costs",
+    "second": "Mean score by the second judge, which is no reward",
+    "clip_share": "Share of tokens at which the clip holds back",
+    "truncated": "Share of replies that the cap cut off",
+    "repeated": "Share of replies that repeat an earlier one",
+    "skipped": "Groups left out: without spread, or with too few scores",
+    "failed": "Sessions without a score",
+    "dropped": "Sessions whose oldest turns did not fit",
 }
 """By name in the log: what it is. Others stand under their own name."""
 _ENDED: Final[Mapping[str, str]] = {
@@ -44,10 +53,18 @@ _ENDED: Final[Mapping[str, str]] = {
 }
 
 
+NOT_BY_PEOPLE: Final = (
+    "A gain by a judge is no gain by people: in DynSess the model with the best automatic score, 4.46, had "
+    "3.35 from people, below the 3.37 of another."
+)
+_JUDGES: Final[Mapping[str, str]] = {"reward": "the reward", "second": "the second judge"}
+
+
 def tune_brief(manifest: TuneManifest) -> Iterator[Block]:
-    """Yield how a tuning ended, and its figures on held-out rows."""
+    """Yield how a tuning ended, what it was worth to play with, and its figures on held-out rows."""
     if manifest.ended != "finished":
         yield Callout((" ".join([_ENDED[manifest.ended], manifest.why or ""]).strip(),), "warn")
+    yield from _gains(manifest)
     loser = manifest.after.get("reward_chosen")
     if loser is not None and loser < 0:
         yield Callout(("The winners became less likely than before; the losers fell further.",), "warn")
@@ -60,6 +77,28 @@ def tune_brief(manifest: TuneManifest) -> Iterator[Block]:
     if manifest.counts:
         counts: list[Sequence[Cell]] = [(name, Count(n)) for name, n in manifest.counts.items()]
         yield data_table("What was trained on", ["what", "number"], counts)
+
+
+def _gains(manifest: TuneManifest) -> Iterator[Block]:
+    """Yield what sessions with held-out personas came to; a fall by the second judge is said first."""
+    gains = manifest.gains
+    for fall in (g for g in gains if g.judge == "second" and g.dimension is None and (g.gain or 0.0) < 0):
+        sure = "" if fall.side == "below" else ", not distinguishable from no change"
+        yield Callout((f"The second judge gives less than before: {fall.gain:+.2f}{sure}.",), "warn")
+    if manifest.asked.get("unchecked"):
+        yield Callout((UNCHECKED_FIRST,), "warn")
+    if not gains:
+        return
+    rows: list[Sequence[Cell]] = []
+    for g in gains:
+        interval = f"{g.low:+.2f} to {g.high:+.2f}" if g.low is not None and g.high is not None else "none"
+        gain = Missing("no score") if g.gain is None else f"{g.gain:+.2f}"
+        judge = f"{_JUDGES[g.judge]}: {g.name}"
+        figures = (_number(g.before), _number(g.after), gain, interval, g.side)
+        rows.append((judge, g.dimension or "mean", *figures, Count(g.personas), Count(g.failed)))
+    heads = ["judge", "score", "before", "after", "gain", "95 % interval", "after is", "personas", "failed"]
+    yield data_table("Sessions with held-out personas", heads, rows)
+    yield Callout((NOT_BY_PEOPLE,))
 
 
 def tune_page(manifest: TuneManifest, lines: Sequence[LogLine]) -> Page:

@@ -1,22 +1,25 @@
-"""`dialogauge tune sft|dpo|dspo`: what is asked for, made into a job, and shown."""
+"""`dialogauge tune sft|dpo|dspo|grpo|gsrpo`: what is asked for, made into a job, and shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import asyncio
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dialogauge.app.command import NO_INPUT, Command
 from dialogauge.app.outcome import FINISHED, CommandOutcome
 from dialogauge.app.sources import PythonInput
 from dialogauge.app.tune.page import tune_brief, tune_page
-from dialogauge.app.tune.settings import TuneOptions
+from dialogauge.app.tune.playing import playing_for
+from dialogauge.app.tune.settings import OfflineOptions, TuneOptions
 from dialogauge.core.settings import narrowed
 from dialogauge.report import html_bytes
 from dialogauge.runs import Observer, Outcome, StopSignal
 from dialogauge.runs.directory import write_whole
 from dialogauge.training import (
+    OnlineSettings,
     PairSettings,
     SftSettings,
     Trainer,
@@ -29,19 +32,11 @@ from dialogauge.training import (
 )
 
 
-def _trains_offline(options: Any) -> Trainer:  # noqa: ANN401 - of any method
-    del options
-    return train_offline
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TuneEntry(Command[TuneOptions, TuneManifest]):
     """A method of training as a command."""
 
     settings: type[TrainSettings]
-    trainer: Callable[[Any], Trainer] = field(default=_trains_offline)
-    """Makes of the options what trains. What else must be the same to go on stands in `more`."""
-    more: Callable[[Any], dict[str, Any]] = field(default=lambda options: {})
 
     async def run(
         self,
@@ -52,24 +47,41 @@ class TuneEntry(Command[TuneOptions, TuneManifest]):
     ) -> CommandOutcome[TuneManifest]:
         """Train, and write the model, the log and the page."""
         del python, stop
-        return self.carry_out(options, observer)
+        return await asyncio.to_thread(self.carry_out, options, observer)  # users have a loop of their own
 
     def carry_out(self, options: TuneOptions, observer: Observer) -> CommandOutcome[TuneManifest]:
         """Train where no event loop is running: a Ctrl-C leaves a checkpoint.
 
         Raises UsageError and InputError for what cannot be trained on, StoreError for the folder.
         """
-        folder = TuneFolder(Path(options.out), observer.say)
+        folder, settings = TuneFolder(Path(options.out), observer.say), narrowed(self.settings, options)
+        held_out = None if options.held_out is None else Path(options.held_out)
         job = TuneJob(
             method=self.name,
-            settings=narrowed(self.settings, options),
+            settings=settings,
             model=Path(options.policy),
             data=Path(options.data),
-            held_out=None if options.held_out is None else Path(options.held_out),
+            held_out=held_out,
             device=options.device,
-            more=self.more(options),
         )
-        manifest = tune(job, self.trainer(options), folder, fresh=options.fresh)
+        train: Trainer = train_offline
+        personas = options.held_out
+        if isinstance(options, OfflineOptions):
+            personas = options.held_out_personas
+        with ExitStack() as stack:
+            playing = None
+            if isinstance(settings, OnlineSettings):
+                playing = stack.enter_context(playing_for(options, settings.costs))
+                train = playing.trainer(single_turn=self.name == "grpo")
+                job = replace(job, more=playing.rests_on)
+            elif personas is not None:
+                playing = stack.enter_context(playing_for(options))
+            manifest = tune(job, train, folder, fresh=options.fresh)
+            written = manifest.written is not None and not manifest.gains
+            if playing is not None and personas is not None and written:
+                observer.say("playing with held-out personas, before and after")
+                gains = playing.gains(job, personas, folder.path)
+                manifest = folder.write(replace(manifest, gains=gains))
         page = folder.path / "tune.html"
         write_whole(page, html_bytes(tune_page(manifest, list(folder.lines()))))
         interrupted = manifest.ended == "interrupted"
@@ -90,3 +102,5 @@ def _entry(name: str, settings: type[TrainSettings]) -> TuneEntry:
 SFT: Final = _entry("sft", SftSettings)
 DPO: Final = _entry("dpo", PairSettings)
 DSPO: Final = _entry("dspo", PairSettings)
+GRPO: Final = _entry("grpo", OnlineSettings)
+GSRPO: Final = _entry("gsrpo", OnlineSettings)

@@ -1,0 +1,174 @@
+"""Training on played sessions, on the toy: rewards by seed, held-out gains, a guard, CPU and memory.
+
+    python -m benchmarks.tuning online [FOLDER] [PART...]
+
+Parts are gsrpo, guard and dspo. A step is a batch of 16 sessions, 8 of each of 2 characters, and 2 updates.
+The learning rate was chosen on characters that are trained on: 16, so that 50 steps meet each some 6 times.
+The policy is trained for 600 steps: after 250 it does not know all catchphrases, and nobody learns from
+sessions that are all alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.toy_roleplay import (
+    _BY_SYSTEM,
+    ASSISTANT,
+    HELD_OUT,
+    TRAIN,
+    CatchphraseJudge,
+    Character,
+    LengthJudge,
+    ToyUser,
+    build_policy,
+    segment_pairs,
+)
+from benchmarks.tuning import settings_of, written
+from dialogauge.agents import beginning
+from dialogauge.core import Conversation
+from dialogauge.training import (
+    HeldOutPersonas,
+    OnlineSettings,
+    OnlineTrainer,
+    PlaySettings,
+    RewardCosts,
+    RolloutPrompt,
+    SessionPlayer,
+    SessionScorer,
+    SftSettings,
+    TuneFolder,
+    TuneJob,
+    gains_of,
+    load_policy,
+    train_offline,
+    tune,
+)
+
+SEEDS: Final = (0, 1, 2)
+STEPS: Final = 50
+CAP: Final = 20
+TURNS: Final = 3
+RATE: Final = 3e-4
+"""Chosen among 2e-4, 3e-4, 4e-4 and 6e-4."""
+PLAYED: Final = TRAIN[::5]
+PLAY: Final = PlaySettings(turns=TURNS, reply_tokens=CAP)
+
+
+@dataclass(frozen=True)
+class ShareJudge(CatchphraseJudge):
+    """The second judge: 3, by 2 more the more replies are in character, by 2 less the more are not."""
+
+    name: str = "shares"
+
+    def value(self, conversation: Conversation) -> float:
+        """Score by shares of replies."""
+        replies = [turn.reply_text for turn in conversation.new_turns]
+        phrase = _BY_SYSTEM[conversation.messages[0].text].phrase
+        inside = statistics.fmean(phrase in text for text in replies)
+        outside = statistics.fmean(any(line in text for line in ASSISTANT) for text in replies)
+        return 3.0 + 2.0 * inside - 2.0 * outside
+
+
+def prompts(characters: Sequence[Character]) -> list[RolloutPrompt]:
+    return [RolloutPrompt(c.scenario, beginning(c.scenario, c.scenario.id, "policy")) for c in characters]
+
+
+def player(judge: Any, costs: Any) -> SessionPlayer:  # noqa: ANN401
+    return SessionPlayer(lambda scenario: ToyUser(), SessionScorer(judge, ("session",)), costs)
+
+
+SECOND: Final = SessionScorer(ShareJudge(), ("session",))
+
+
+def gsrpo(model: Path, out: Path, judge: Any, seed: int, **changes: Any) -> Any:  # noqa: ANN401
+    """Train, and return how it ended; prints rewards, tokens, CPU."""
+    of_toy = {
+        "learning_rate": RATE,
+        "steps": STEPS,
+        "batch_size": 16,
+        "turns": TURNS,
+        "reply_tokens": CAP,
+        "max_length": 1024,
+        "save_every": 1000,
+        "seed": seed,
+        "precision": "fp32",
+    }
+    settings = OnlineSettings(**{**of_toy, **changes})
+    begun = time.process_time()
+    with asyncio.Runner() as runner:
+        trainer = OnlineTrainer(prompts(PLAYED), player(judge, settings.costs), runner.run, SECOND)
+        data = written(out.parent / "none.jsonl", [{}])
+        job = TuneJob(method="gsrpo", settings=settings, model=model, data=data, device="cpu")
+        manifest = tune(job, trainer, TuneFolder(out), fresh=True)
+    lines = [line.figures for line in TuneFolder(out).lines()]
+    rewards = [figures["reward"] or 0.0 for figures in lines]
+    lengths = [TURNS * (figures["length"] or 0.0) for figures in lines]
+    first, last = statistics.fmean(rewards[:5]), statistics.fmean(rewards[-10:])
+    print(
+        f"{judge.name}, {settings.backend}, seed {seed}: {manifest.ended} after {len(lines)} steps; reward of the "
+        f"first five {first:.2f}, of the last ten {last:.2f} "
+        f"(4.7); tokens of a session {statistics.fmean(lengths[-10:]):.1f} of "
+        f"{TURNS * settings.reply_tokens} (half); "
+        f"{time.process_time() - begun:.0f} s of CPU (60)",
+        flush=True,
+    )
+    if manifest.why:
+        print(f"  {manifest.why}", flush=True)
+    return manifest
+
+
+def held_out(model: Path, out: Path) -> None:
+    """Print what was gained with held-out characters, by the reward judge and by the second."""
+    with asyncio.Runner() as runner:
+        personas = HeldOutPersonas(
+            prompts=prompts(HELD_OUT),
+            player=player(CatchphraseJudge(), RewardCosts()),
+            second=SECOND,
+            run=runner.run,
+            settings=PLAY,
+            each=4,
+        )
+        loading = SftSettings(precision="fp32", max_length=1024)
+        before, after = (
+            list(personas.play(load_policy(folder, loading, "cpu"), folder.name)) for folder in (model, out)
+        )
+    for gain in gains_of(before, after, {"reward": "catchphrase", "second": "shares"}, (1, 5)):
+        print(
+            f"  held out, {gain.name}: {gain.before:.2f} to {gain.after:.2f}, {gain.gain:+.2f} "
+            f"({gain.low:+.2f} to {gain.high:+.2f}), {gain.side}; {gain.personas} characters",
+            flush=True,
+        )
+
+
+def online(base: Path, parts: Sequence[str]) -> None:
+    """Print the figures of training on played sessions."""
+    base.mkdir(parents=True, exist_ok=True)
+    begun = time.process_time()
+    model = build_policy(base / "policy600", steps=600)
+    print(f"policy: {time.process_time() - begun:.0f} s of CPU", flush=True)
+    if "gsrpo" in parts:
+        for backend in ("trl", "plain"):
+            for seed in SEEDS:
+                out = base / f"gsrpo-{backend}-{seed}"
+                gsrpo(model, out, CatchphraseJudge(), seed, backend=backend)
+                held_out(model, out)
+    if "guard" in parts:
+        for seed in SEEDS:
+            harder = {"backend": "plain", "learning_rate": 1e-3, "reply_tokens": 16}
+            gsrpo(model, base / f"length-{seed}", LengthJudge(), seed, **harder)
+    if "dspo" in parts:
+        data = written(base / "pairs.jsonl", segment_pairs(TRAIN, 512, seed=1))
+        job = TuneJob(method="dspo", settings=settings_of(), model=model, data=data, device="cpu")
+        tune(job, train_offline, TuneFolder(base / "dspo"), fresh=True)
+        print("dspo, 60 steps", flush=True)
+        held_out(model, base / "dspo")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(f"all: {time.process_time() - begun:.0f} s of CPU, {memory:.2f} GB (1)")
