@@ -113,8 +113,8 @@ def gsrpo(model: Path, out: Path, judge: Any, seed: int, **changes: Any) -> Any:
     lengths = [TURNS * (figures["length"] or 0.0) for figures in lines]
     first, last = statistics.fmean(rewards[:5]), statistics.fmean(rewards[-10:])
     print(
-        f"{judge.name}, {settings.backend}, seed {seed}: {manifest.ended} after {len(lines)} steps; reward of "
-        f"the first five {first:.2f}, of the last ten {last:.2f} "
+        f"{judge.name}, {settings.backend}, seed {seed}: {manifest.ended} after {len(lines)} steps; "
+        f"reward of the first five {first:.2f}, of the last ten {last:.2f} "
         f"(4.7); tokens of a session {statistics.fmean(lengths[-10:]):.1f} of "
         f"{TURNS * settings.reply_tokens} (half); "
         f"{time.process_time() - begun:.0f} s of CPU (60)",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dialogauge.training.lookahead import LookaheadStudy
     from dialogauge.training.masks import DialogueTokenizer
     from dialogauge.training.offline import OfflineObjective, encoded_rows, pair_trainer, train_offline
-    from dialogauge.training.online import OnlineSettings, OnlineTrainer
+    from dialogauge.training.online import OnlineTrainer
     from dialogauge.training.pairs import (
         Fork,
         JudgedConversation,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from dialogauge.training.preferences import APART, ReplyPair, pair_of_dialogues, reply_pairs
     from dialogauge.training.rewarded import Rewarded, rewarded_by
     from dialogauge.training.rollouts import (
-        RewardCosts,
         RolloutPrompt,
         SessionPlayer,
         SessionScorer,
@@ -65,7 +64,14 @@ if TYPE_CHECKING:
         without_duplicates,
     )
     from dialogauge.training.search_figures import SearchResult, search_result
-    from dialogauge.training.train_settings import PairSettings, PlaySettings, SftSettings, TrainSettings
+    from dialogauge.training.train_settings import (
+        OnlineSettings,
+        PairSettings,
+        PlaySettings,
+        RewardCosts,
+        SftSettings,
+        TrainSettings,
+    )
     from dialogauge.training.trajectories import (
         SEARCH,
         SearchStep,
