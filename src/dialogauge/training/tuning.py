@@ -32,6 +32,8 @@ from dialogauge.runs.records import json_document, json_line
 from dialogauge.training.policy import Policy, load_policy
 from dialogauge.training.train_settings import TrainSettings
 
+UNCHECKED_ROWS: Final = "rows of an unchecked judge"
+"""Among the counts of a tuning."""
 _WRITTEN: Final = ("tune.json", "log.jsonl", "tune.html", "sessions.jsonl", "held_out.jsonl")
 _WEIGHTS: Final = ("*.safetensors", "*.index.json", "adapter")
 _PACKAGES: Final = ("torch", "transformers", "trl", "peft")
@@ -90,6 +92,11 @@ class TuneManifest:
     written: str | None = None
     """Digest of the weights that were written; None before the end."""
     format: Literal[1] = 1
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether it rests on a judge that nobody checked."""
+        return bool(self.asked.get("unchecked") or self.counts.get(UNCHECKED_ROWS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -253,7 +253,10 @@ def test_rows_that_cannot_be_trained_on(policy, files, tmp_path):
     with pytest.raises(UsageError, match="none of 4 pairs has a winner"):
         trained(tied)
     long = {**rows[0], "chosen": rows[0]["chosen"] * 40}
-    counts = trained([long, *rows[1:], tied[0]], steps=1).counts
+    manifest = trained([long, {"unchecked": True, **rows[1]}, *rows[2:], tied[0]], steps=1)
+    counts = manifest.counts
+    assert manifest.unchecked
+    assert counts["rows of an unchecked judge"] == 1
     assert counts["left out: does not fit"] == 1
     assert counts["left out: no winner"] == 1
     assert counts["rows"] == 3

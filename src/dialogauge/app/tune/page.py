@@ -65,8 +65,8 @@ def tune_brief(manifest: TuneManifest) -> Iterator[Block]:
     if manifest.ended != "finished":
         yield Callout((" ".join([_ENDED[manifest.ended], manifest.why or ""]).strip(),), "warn")
     yield from _gains(manifest)
-    loser = manifest.after.get("reward_chosen")
-    if loser is not None and loser < 0:
+    winner = manifest.after.get("reward_chosen")
+    if winner is not None and winner < 0:
         yield Callout(("The winners became less likely than before; the losers fell further.",), "warn")
     if manifest.after:
         rows: list[Sequence[Cell]] = [
@@ -85,7 +85,7 @@ def _gains(manifest: TuneManifest) -> Iterator[Block]:
     for fall in (g for g in gains if g.judge == "second" and g.dimension is None and (g.gain or 0.0) < 0):
         sure = "" if fall.side == "below" else ", not distinguishable from no change"
         yield Callout((f"The second judge gives less than before: {fall.gain:+.2f}{sure}.",), "warn")
-    if manifest.asked.get("unchecked"):
+    if manifest.unchecked:
         yield Callout((UNCHECKED_FIRST,), "warn")
     if not gains:
         return
