@@ -508,6 +508,7 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
 NO_FILE: Final[Mapping[str, str]] = {
     "api_key_env": "the name of a variable",
     "systems": "references: what py: names, Python reads",
+    "baseline": "a name",
     "bert_score": "a folder, which transformers reads",
     "tokenizer": "a folder, which transformers reads",
     "trained": "a folder, which transformers reads",
@@ -521,6 +522,7 @@ NO_FILE: Final[Mapping[str, str]] = {
     "environment": "a reference: what py: names, Python reads",
     "format": "a name",
     "gates": "conditions: the case `gate`",
+    "held_out_personas": "prompts, as those of `data`: broken in tests/unit/training; or `scenarios`",
     "held_out": "rows, as those of `data`: broken in tests/unit/training",
     "id": "of a conversation",
     "judge": "a name",
@@ -586,6 +588,9 @@ OWN_FILES: Final = frozenset(
         "rubrics/templates.py",
         "signals/markers.py",
         "studies/learning/judged.py",
+        "app/tune/compare.py",  # what `tune` has written
+        "training/online.py",  # its own sessions
+        "training/rollouts.py",  # the first line, to see what reads the rest
         "training/tuning.py",  # what it has written itself; of inputs a digest
         "training/row_files.py",  # what `pairs` has written
         "training/targets/llamafactory.py",  # a description of data sets, to which it adds one

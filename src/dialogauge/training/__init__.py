@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dialogauge.training.lookahead import LookaheadStudy
     from dialogauge.training.masks import DialogueTokenizer, load_dialogue_tokenizer
     from dialogauge.training.offline import OfflineObjective, encoded_rows, pair_trainer, train_offline
-    from dialogauge.training.online import OnlineSettings, OnlineTrainer
+    from dialogauge.training.online import OnlineTrainer
     from dialogauge.training.pairs import (
         Fork,
         JudgedConversation,
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from dialogauge.training.rollouts import (
         PolicyBatch,
         PolicyModel,
-        RewardCosts,
         Rollout,
         RolloutPrompt,
         SessionPlayer,
@@ -69,7 +68,14 @@ if TYPE_CHECKING:
     )
     from dialogauge.training.search_figures import SearchResult, search_result
     from dialogauge.training.targets import expect_target, write_target
-    from dialogauge.training.train_settings import PairSettings, PlaySettings, SftSettings, TrainSettings
+    from dialogauge.training.train_settings import (
+        OnlineSettings,
+        PairSettings,
+        PlaySettings,
+        RewardCosts,
+        SftSettings,
+        TrainSettings,
+    )
     from dialogauge.training.trajectories import (
         SEARCH,
         SearchStep,

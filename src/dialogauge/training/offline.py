@@ -23,7 +23,7 @@ from dialogauge.training.policy import Policy
 from dialogauge.training.row_files import AnyRow, DialogueRow, PreferenceRow, read_pair_file
 from dialogauge.training.train_settings import PairSettings, TrainSettings
 from dialogauge.training.trl_backend import PAIR_FIGURES, quietly, train_with_trl, trl_arguments, trl_silenced
-from dialogauge.training.tuning import Trained, TuneFolder, TuneJob
+from dialogauge.training.tuning import UNCHECKED_ROWS, Trained, TuneFolder, TuneJob
 
 Sides = tuple[MaskedTokens, ...]
 """A dialogue, or the two sides of a pair, the winner first."""
@@ -45,13 +45,16 @@ class EncodedRows:
     """By reason."""
     turns_dropped: int = 0
     """Oldest turns that did not fit."""
+    unchecked: int = 0
+    """Rows that rest on a judge that nobody checked."""
 
     def counts(self, steps: int) -> dict[str, int]:
         """Return what a manifest says of them."""
         trained = sum(sum(e.mask) for sides in self.rows for e in sides)
         left_out = {f"left out: {why}": n for why, n in self.left_out.items()}
         plain = {"rows": len(self.rows), "character tokens": trained, "steps": steps}
-        return {**plain, "turns dropped": self.turns_dropped, **left_out}
+        unchecked = {UNCHECKED_ROWS: self.unchecked} if self.unchecked else {}
+        return {**plain, **unchecked, "turns dropped": self.turns_dropped, **left_out}
 
 
 def encoded_rows(path: Path, method: str, tokenizer: DialogueTokenizer) -> EncodedRows:
@@ -63,7 +66,7 @@ def encoded_rows(path: Path, method: str, tokenizer: DialogueTokenizer) -> Encod
         UsageError: No row is left, the rows are for another method, or the template would make a wrong mask.
         InputError: The file is no file of rows.
     """
-    encoded, left_out, dropped, last = list[Sides](), Counter[str](), 0, ""
+    encoded, left_out, dropped, unchecked, last = list[Sides](), Counter[str](), 0, 0, ""
     for row in read_pair_file(path):
         try:
             sides = _sides(row, method, tokenizer)
@@ -78,11 +81,12 @@ def encoded_rows(path: Path, method: str, tokenizer: DialogueTokenizer) -> Encod
             raise UsageError(msg, hint="give the model a template that only appends")
         encoded.append(sides)
         dropped += sides[0].dropped
+        unchecked += row.unchecked
     if not encoded:
         why = last or f"none of {left_out[_NO_WINNER]:,} pairs has a winner"
         msg = f"{shown_path(path)}: no row is left to train on: {why}"
         raise UsageError(msg, hint="shorten personas, raise --max-length, or give pairs that differ")
-    return EncodedRows(encoded, left_out, dropped)
+    return EncodedRows(encoded, left_out, dropped, unchecked)
 
 
 def _sides(row: AnyRow, method: str, tokenizer: DialogueTokenizer) -> Sides | None:

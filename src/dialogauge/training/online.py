@@ -20,7 +20,6 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from dialogauge.core import UsageError, digest_text
-from dialogauge.core.settings import setting
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_line
 from dialogauge.training.guards import RewardFigures, RewardGuard
@@ -37,13 +36,12 @@ from dialogauge.training.plain import Padded, padded, train_plain
 from dialogauge.training.policy import Policy
 from dialogauge.training.rollouts import (
     PolicyModel,
-    RewardCosts,
     Rollout,
     RolloutPrompt,
     SessionPlayer,
     SessionScorer,
 )
-from dialogauge.training.train_settings import PlaySettings, TrainSettings
+from dialogauge.training.train_settings import OnlineSettings
 from dialogauge.training.trl_backend import quietly, train_with_trl, trl_arguments, trl_silenced
 from dialogauge.training.tuning import Trained, TuneFolder, TuneJob
 
@@ -57,50 +55,6 @@ _TRL_FIGURES: Final = {
     "kl": "kl",
     "clip_ratio/region_mean": "clip_share",
 }
-
-
-class OnlineSettings(TrainSettings, PlaySettings):
-    """What training on played sessions has."""
-
-    batch_size: int = setting(
-        8, "Sessions on the device at once; with --accumulation those of a step.", low=1, key="batch_size"
-    )
-    steps: int | None = setting(
-        None, "Batches of sessions, in place of --epochs.", low=1, otherwise="by --epochs", key="steps"
-    )
-    log_every: int = setting(1, "Steps between two lines of the log.", low=1, key="log_every")
-    save_every: int = setting(25, "Steps between two checkpoints.", low=1, key="save_every")
-    group: int = setting(8, "Sessions of a persona that are held against each other.", low=2, key="group")
-    iterations: int = setting(
-        2, "Updates by the same sessions; at 1 the clip never acts.", low=1, key="iterations"
-    )
-    clip: float = setting(0.2, "How far the ratio of a token may leave 1.", low=0, key="clip")
-    beta: float = setting(0.02, "Weight of the divergence from the model before.", low=0, key="beta")
-    kl_unbiased: bool = setting(
-        False, "Weight the divergence by the ratio: use_bias_correction_kl of TRL.", key="kl_unbiased"
-    )
-    truncated_cost: float = setting(
-        0.5, "What a reply that the cap cuts off costs its session.", low=0, key="truncated_cost"
-    )
-    repeated_cost: float = setting(
-        0.5, "What a reply that repeats an earlier one costs its session.", low=0, key="repeated_cost"
-    )
-    second_every: int = setting(5, "Batches of sessions between two questions to the second judge.", low=1)
-
-    @property
-    def sessions(self) -> int:
-        """Sessions of a step."""
-        return self.batch_size * self.accumulation
-
-    @property
-    def costs(self) -> RewardCosts:
-        """What is taken off scores."""
-        return RewardCosts(self.truncated_cost, self.repeated_cost)
-
-    def total_steps(self, rows: int) -> int:
-        """Return the batches of sessions for so many prompts; each has `iterations` updates."""
-        batches = -(-rows * self.group // self.sessions)
-        return self.steps or max(1, round(self.epochs * batches))
 
 
 @dataclass(frozen=True, slots=True)

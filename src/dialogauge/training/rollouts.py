@@ -38,7 +38,7 @@ from dialogauge.signals import find_repetition, read_dialogue
 from dialogauge.text import split_reasoning
 from dialogauge.training.masks import DialogueTokenizer
 from dialogauge.training.row_files import PromptRow, read_pair_file
-from dialogauge.training.train_settings import PlaySettings
+from dialogauge.training.train_settings import PlaySettings, RewardCosts
 
 POLICY: Final = "policy"
 """What sessions call the candidate that is trained."""
@@ -85,16 +85,6 @@ def read_prompts(path: str | Path) -> list[RolloutPrompt]:
         start = replace(start, messages=messages, metadata={PREFIX: len(messages)})
         prompts.append(RolloutPrompt(row.scenario, start))
     return prompts
-
-
-@dataclass(frozen=True, slots=True)
-class RewardCosts:
-    """What is taken off the score of a session, so that replies do not grow to the cap or go in circles."""
-
-    truncated: float = 0.5
-    """For each reply that the cap cut off."""
-    repeated: float = 0.5
-    """For each reply that repeats an earlier one."""
 
 
 @dataclass(slots=True)
@@ -355,7 +345,7 @@ class SessionPlayer:
 
     users: Callable[[Scenario], Agent]
     scorer: SessionScorer
-    costs: RewardCosts = RewardCosts()
+    costs: RewardCosts = field(default_factory=RewardCosts)
 
     async def play(
         self,

@@ -2,6 +2,7 @@
 
 # Without the future import: settings are read when commands are made, and must be types by then.
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from dialogauge.core.settings import setting
@@ -64,3 +65,57 @@ class PlaySettings(Value, kw_only=True):
     turns: int = setting(10, "New turns of a session; grpo has 1.", low=1, key="turns")
     reply_tokens: int = setting(256, "Tokens of a reply at most: the cap.", low=1, key="reply_tokens")
     temperature: float = setting(1.0, "Temperature of the replies.", low=0.01, key="temperature")
+
+
+@dataclass(frozen=True, slots=True)
+class RewardCosts:
+    """What is taken off the score of a session, so that replies do not grow to the cap or go in circles."""
+
+    truncated: float = 0.5
+    """For each reply that the cap cut off."""
+    repeated: float = 0.5
+    """For each reply that repeats an earlier one."""
+
+
+class OnlineSettings(TrainSettings, PlaySettings):
+    """What training on played sessions has."""
+
+    batch_size: int = setting(
+        8, "Sessions on the device at once; with --accumulation those of a step.", low=1, key="batch_size"
+    )
+    steps: int | None = setting(
+        None, "Batches of sessions, in place of --epochs.", low=1, otherwise="by --epochs", key="steps"
+    )
+    log_every: int = setting(1, "Steps between two lines of the log.", low=1, key="log_every")
+    save_every: int = setting(25, "Steps between two checkpoints.", low=1, key="save_every")
+    group: int = setting(8, "Sessions of a persona that are held against each other.", low=2, key="group")
+    iterations: int = setting(
+        2, "Updates by the same sessions; at 1 the clip never acts.", low=1, key="iterations"
+    )
+    clip: float = setting(0.2, "How far the ratio of a token may leave 1.", low=0, key="clip")
+    beta: float = setting(0.02, "Weight of the divergence from the model before.", low=0, key="beta")
+    kl_unbiased: bool = setting(
+        False, "Weight the divergence by the ratio: use_bias_correction_kl of TRL.", key="kl_unbiased"
+    )
+    truncated_cost: float = setting(
+        0.5, "What a reply that the cap cuts off costs its session.", low=0, key="truncated_cost"
+    )
+    repeated_cost: float = setting(
+        0.5, "What a reply that repeats an earlier one costs its session.", low=0, key="repeated_cost"
+    )
+    second_every: int = setting(5, "Batches of sessions between two questions to the second judge.", low=1)
+
+    @property
+    def sessions(self) -> int:
+        """Sessions of a step."""
+        return self.batch_size * self.accumulation
+
+    @property
+    def costs(self) -> RewardCosts:
+        """What is taken off scores."""
+        return RewardCosts(self.truncated_cost, self.repeated_cost)
+
+    def total_steps(self, rows: int) -> int:
+        """Return the batches of sessions for so many prompts; each has `iterations` updates."""
+        batches = -(-rows * self.group // self.sessions)
+        return self.steps or max(1, round(self.epochs * batches))

@@ -108,6 +108,9 @@ def train_with_trl(
     folder.back_to(step)
     if step:
         folder.say(f"continuing from step {step:,}")
+    if checkpoint is not None and step >= trainer.args.max_steps:
+        trainer._load_from_checkpoint(str(checkpoint))  # `train` would do one step more
+        return True
     try:
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     except pickle.UnpicklingError as error:

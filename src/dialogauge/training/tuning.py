@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from dialogauge.core import DialogaugeError, StoreError, UsageError
+from dialogauge.core import DialogaugeError, StoreError, UsageError, digest
 from dialogauge.core.files import shown_path
 from dialogauge.core.settings import recorded
 from dialogauge.core.shape import read_as
@@ -32,6 +32,8 @@ from dialogauge.runs.records import json_document, json_line
 from dialogauge.training.policy import Policy, load_policy
 from dialogauge.training.train_settings import TrainSettings
 
+UNCHECKED_ROWS: Final = "rows of an unchecked judge"
+"""Among the counts of a tuning."""
 _WRITTEN: Final = ("tune.json", "log.jsonl", "tune.html", "sessions.jsonl", "held_out.jsonl")
 _WEIGHTS: Final = ("*.safetensors", "*.index.json", "adapter")
 _PACKAGES: Final = ("torch", "transformers", "trl", "peft")
@@ -88,8 +90,13 @@ class TuneManifest:
     seconds: float = 0.0
     """Of the last session of work."""
     written: str | None = None
-    """Digest of the model that was written; None before the end."""
+    """Digest of the weights that were written; None before the end."""
     format: Literal[1] = 1
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether it rests on a judge that nobody checked."""
+        return bool(self.asked.get("unchecked") or self.counts.get(UNCHECKED_ROWS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,21 +266,24 @@ def tune(job: TuneJob, train: Trainer, folder: TuneFolder, *, fresh: bool = Fals
 def _trained(job: TuneJob, train: Trainer, folder: TuneFolder, first: TuneManifest) -> TuneManifest:
     """Train, and write model and manifest, however it ends."""
     started = time.monotonic()
-    policy = load_policy(job.model, job.settings, job.device)
+    with _memory_named():
+        policy = load_policy(job.model, job.settings, job.device)
     folder.write(first)
     try:
         with _stopping(folder), _memory_named():
             trained = train(job, policy, folder)
-            digest = None
+            written = None
             if trained.finished:
                 folder.clear_weights()
                 policy.save(trained.model, folder.path)
-                digest = folder_digest(folder.path)
+                written = digest({p.name: _digest(p) for p in sorted(folder.path.glob("*.safetensors"))})
     except (KeyboardInterrupt, DialogaugeError) as error:
         ended: Literal["interrupted", "error"] = (
             "error" if isinstance(error, DialogaugeError) else "interrupted"
         )
         folder.write(replace(first, ended=ended, why=str(error) or None, seconds=time.monotonic() - started))
+        if next(folder.lines(), None) is None:  # nothing was trained: the place is free again
+            folder.clear()
         raise
     return folder.write(
         replace(
@@ -284,7 +294,7 @@ def _trained(job: TuneJob, train: Trainer, folder: TuneFolder, first: TuneManife
             ended="interrupted" if not trained.finished else "guard" if trained.guard else "finished",
             why=trained.guard,
             seconds=time.monotonic() - started,
-            written=digest,
+            written=written,
         )
     )
 
@@ -355,7 +365,10 @@ def _memory_named() -> Iterator[None]:
 
 
 def _digest(path: Path) -> str:
-    """Return the digest of a file; UsageError where it cannot be read."""
+    """Return the digest of a file; UsageError where it cannot be read, or not more than once."""
+    if path.exists() and not path.is_file():
+        msg = f"{shown_path(path)} is no file, and rows are read more than once"
+        raise UsageError(msg, hint="save them to a file")
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:32]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 from copy import deepcopy
 from dataclasses import replace
@@ -163,6 +164,12 @@ def test_an_interrupted_run_goes_on_as_if_it_had_not_been(policy, files, tmp_pat
         assert other.figures == pytest.approx(one.figures, abs=1e-5)
     assert tune(job, train_offline, parts).ended == "finished"
     assert said[-1].endswith("is finished: nothing is left to do")
+    # Killed behind its last checkpoint, ahead of the model:
+    parts.write(replace(parts.manifest(), ended="running", written=None))
+    (parts.path / "model.safetensors").unlink()
+    assert tune(job, train_offline, parts).ended == "finished"
+    assert (parts.path / "model.safetensors").is_file()
+    assert [line.step for line in parts.lines()] == [1, 2, 3, 4]
 
 
 def test_other_settings_or_data_are_refused_in_the_same_folder(policy, files, tmp_path):
@@ -183,6 +190,8 @@ def test_a_folder_with_other_files_and_an_input_are_refused(policy, files, tmp_p
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(StoreError, match=r"holds notes.txt, and no tuning"):
         tune(pair_job(policy, files), train_offline, TuneFolder(tmp_path))
+    with pytest.raises(UsageError, match="is no file, and rows are read more than once"):
+        tune(replace(pair_job(policy, files), data=tmp_path), train_offline, TuneFolder(tmp_path / "out"))
     for out in (policy, policy / "out", policy.parent, files["pairs"].parent):
         with pytest.raises(UsageError, match="is an input, or holds one"):
             tune(pair_job(policy, files), train_offline, TuneFolder(out))
@@ -205,8 +214,6 @@ def test_a_checkpoint_with_a_foreign_pickle_is_not_read(policy, files, tmp_path)
 
 
 def test_a_model_that_cannot_be_trained(policy, files, tmp_path):
-    import shutil
-
     def refused(name, words, change):
         model = shutil.copytree(policy, tmp_path / name)
         change(model)
@@ -240,16 +247,20 @@ def test_rows_that_cannot_be_trained_on(policy, files, tmp_path):
     def trained(rows, **changes):
         job = pair_job(policy, files, **changes)
         job = replace(job, data=write_rows(tmp_path / "rows.jsonl", rows))
-        return tune(job, train_offline, TuneFolder(tmp_path / "out"), fresh=True)
+        return tune(job, train_offline, TuneFolder(tmp_path / "out"))
 
     tied = [{**row, "score_chosen": 3.0, "score_rejected": 3.0} for row in rows]
     with pytest.raises(UsageError, match="none of 4 pairs has a winner"):
         trained(tied)
     long = {**rows[0], "chosen": rows[0]["chosen"] * 40}
-    counts = trained([long, *rows[1:], tied[0]], steps=1).counts
+    manifest = trained([long, {"unchecked": True, **rows[1]}, *rows[2:], tied[0]], steps=1)
+    counts = manifest.counts
+    assert manifest.unchecked
+    assert counts["rows of an unchecked judge"] == 1
     assert counts["left out: does not fit"] == 1
     assert counts["left out: no winner"] == 1
     assert counts["rows"] == 3
+    shutil.rmtree(tmp_path / "out")
     with pytest.raises(UsageError, match=r"no row is left to train on: .* tokens without any earlier turn"):
         trained(rows, max_length=40)
     for row, words in (

@@ -93,7 +93,7 @@ def _measure(options: TuneCompareOptions, python: PythonInput) -> CommandOutcome
         group, level = _size(path), _LEVELS.get(manifest.method)
         arms.append(TunedArm(name, manifest.method, level, group, len(own), means))
         scale = next((g.scale for g in manifest.gains), scale)
-        notes += [UNCHECKED_FIRST] if manifest.asked.get("unchecked") else []
+        notes += [UNCHECKED_FIRST] if manifest.unchecked else []
     if options.baseline is not None and options.baseline not in rows:
         msg = f"no arm is called {options.baseline!r}"
         raise UsageError(msg, hint=f"there are {', '.join(rows)}")

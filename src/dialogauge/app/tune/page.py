@@ -9,6 +9,8 @@ from dialogauge.report import (
     Axis,
     Block,
     Callout,
+    Card,
+    Cards,
     Cell,
     Count,
     Curve,
@@ -63,8 +65,8 @@ def tune_brief(manifest: TuneManifest) -> Iterator[Block]:
     if manifest.ended != "finished":
         yield Callout((" ".join([_ENDED[manifest.ended], manifest.why or ""]).strip(),), "warn")
     yield from _gains(manifest)
-    loser = manifest.after.get("reward_chosen")
-    if loser is not None and loser < 0:
+    winner = manifest.after.get("reward_chosen")
+    if winner is not None and winner < 0:
         yield Callout(("The winners became less likely than before; the losers fell further.",), "warn")
     if manifest.after:
         rows: list[Sequence[Cell]] = [
@@ -83,7 +85,7 @@ def _gains(manifest: TuneManifest) -> Iterator[Block]:
     for fall in (g for g in gains if g.judge == "second" and g.dimension is None and (g.gain or 0.0) < 0):
         sure = "" if fall.side == "below" else ", not distinguishable from no change"
         yield Callout((f"The second judge gives less than before: {fall.gain:+.2f}{sure}.",), "warn")
-    if manifest.asked.get("unchecked"):
+    if manifest.unchecked:
         yield Callout((UNCHECKED_FIRST,), "warn")
     if not gains:
         return
@@ -104,31 +106,29 @@ def tune_page(manifest: TuneManifest, lines: Sequence[LogLine]) -> Page:
     asked = {"method": manifest.method, "model": manifest.model, "data": manifest.data}
     settings = {**asked, **manifest.asked.get("settings", {}), **manifest.versions}
     made = Definitions(tuple((name.replace("_", " "), str(value)) for name, value in settings.items()))
-    curves = [*_curves(lines, held_out=True), *_curves(lines, held_out=False)]
+    curves = (*_curves(lines, held_out=True), *_curves(lines, held_out=False))
     sections = [
         Section("Result", tuple(tune_brief(manifest))),
-        Section("Along the steps", tuple(curves)),
+        Section("Along the steps", (Cards(curves, wide=True),) if curves else ()),
         Section("Settings", (made,)),
     ]
     return Page(f"Tuning: {manifest.method}", tuple(s for s in sections if s.blocks))
 
 
-def _curves(lines: Sequence[LogLine], *, held_out: bool) -> Iterator[Block]:
+def _curves(lines: Sequence[LogLine], *, held_out: bool) -> Iterator[Card]:
     """Yield a curve for each figure that changes along the steps."""
     chosen = [line for line in lines if line.held_out == held_out]
     last = float(max((line.step for line in chosen), default=1))
     for name in dict.fromkeys(name for line in chosen for name in line.figures):
         values = [(line.step, v) for line in chosen if (v := line.figures.get(name)) is not None]
-        if len(values) < 2:
-            continue
-        low, high = min(v for _, v in values), max(v for _, v in values)
-        if name == "accuracy":
-            low, high = 0.0, 1.0
+        low, high = (f((v for _, v in values), default=0.0) for f in (min, max))
         if low == high:
             continue
+        room = (high - low) / 20
+        axis = Axis(0.0, 1.0) if name == "accuracy" else Axis(low - room, high + room)
         title = FIGURES.get(name, name) + (", held-out rows" if held_out else "")
         points = tuple(Point(float(step), value) for step, value in values)
-        yield Curve(title, points, Axis(0.0, last, "step", whole=True), Axis(low, high))
+        yield Card(title, (Curve(title, points, Axis(0.0, last, "step", whole=True), axis),))
 
 
 def _number(value: float | None) -> Cell:
