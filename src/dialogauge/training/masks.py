@@ -8,9 +8,11 @@ equations 5 and 7). The chat template says where assistant messages begin and en
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,6 +72,14 @@ class DialogueTokenizer:
         self.max_length = max_length
         tokenizer.chat_template = _training_template(tokenizer)
         self._ends = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
+        self._openers = tuple(
+            token.content
+            for token in tokenizer.added_tokens_decoder.values()
+            if token.content.strip() and not (token.lstrip or token.normalized or token.single_word)
+        )
+        """Where one of them stands, what is on its two sides is made into tokens by itself."""
+        self._encoding = lru_cache(8)(lambda text: tokenizer(text, add_special_tokens=False).encodings[0])
+        """Of the last texts: what stays is not made into tokens anew while oldest turns are dropped."""
         self._exchange: tuple[list[int], int] | None = None
 
     def encode(self, messages: Messages, *, start: int = 0, tools: Messages | None = None) -> MaskedTokens:
@@ -149,7 +159,7 @@ class DialogueTokenizer:
     def _one_exchange(self) -> tuple[list[int], int]:
         """Return the tokens of a message and its reply, and how many there are up to the end of the turn."""
         if self._exchange is None:
-            encoded = self._encoded(_EXCHANGE, 0, None, 0)
+            (encoded,) = self._encoded((_EXCHANGE,), 0, None, 0)
             opening = self._tokens(_EXCHANGE[:1], None, reply_is_due=True)[0]
             if opening != encoded.ids[: encoded.mask.index(1)]:
                 msg = "the chat template opens a reply otherwise than it writes one"
@@ -167,7 +177,7 @@ class DialogueTokenizer:
         def without(dropped: int) -> tuple[MaskedTokens, ...]:
             cut = cuts[dropped]
             later = max(start - (cut - head), head) if start else 0
-            return tuple(self._encoded([*d[:head], *d[cut:]], later, tools, dropped) for d in dialogues)
+            return self._encoded([[*d[:head], *d[cut:]] for d in dialogues], later, tools, dropped)
 
         def fits(sides: tuple[MaskedTokens, ...]) -> bool:
             return self.max_length is None or max(len(e.ids) for e in sides) <= self.max_length
@@ -182,19 +192,35 @@ class DialogueTokenizer:
             raise DialogueTooLong(msg, hint="shorten the persona or the segment, or raise max_length")
         return without(dropped)
 
-    def _encoded(self, messages: Messages, start: int, tools: Messages | None, dropped: int) -> MaskedTokens:
-        ids, mask = self._tokens(messages, tools)
-        prefix = 1
-        if any(m["role"] not in _SYSTEM for m in messages[:start]):
-            before = self._tokens(messages[:start], tools)[0]
-            prefix = len(before)
-            if ids[:prefix] != before:
-                msg = "the chat template changes earlier turns when turns are added: the mask would be wrong"
-                raise UsageError(msg, hint="give the model a template that only appends")
-            mask[:prefix] = [0] * prefix
-        encoded = MaskedTokens(ids, mask, prefix, dropped)
+    def _encoded(
+        self, dialogues: Sequence[Messages], start: int, tools: Messages | None, dropped: int
+    ) -> tuple[MaskedTokens, ...]:
+        """Encode dialogues that share what stands before `start`: that is made into tokens once."""
+        shared, before, prefix = dialogues[0][:start], "", list[int]()
+        if any(m["role"] not in _SYSTEM for m in shared):
+            before = self._rendered(shared, tools)[0]
+            prefix = self._encoding(before).ids
+        encoded = []
+        for messages in dialogues:
+            text, spans = self._rendered(messages, tools)
+            if before and text.startswith(before) and text.startswith(self._openers, len(before)):
+                later = [(first - len(before), last - len(before)) for first, last in spans]
+                ids, mask = self._marked(text[len(before) :], later)
+                ids, mask = prefix + ids, [0] * len(prefix) + mask
+            else:
+                ids, mask = self._marked(text, spans)
+                if ids[: len(prefix)] != prefix:
+                    msg = "the chat template changes earlier turns when turns are added: the mask "
+                    msg += "would be wrong"
+                    raise UsageError(msg, hint="give the model a template that only appends")
+                mask[: len(prefix)] = [0] * len(prefix)
+            encoded.append(MaskedTokens(ids, mask, len(prefix) or 1, dropped))
+            self._expect_replies(encoded[-1], sum(m["role"] == "assistant" for m in messages[start:]))
+        return tuple(encoded)
+
+    def _expect_replies(self, encoded: MaskedTokens, replies: int) -> None:
+        """Raise UsageError where the mask does not hold so many replies, each with its end of turn."""
         runs = list(encoded.runs)
-        replies = sum(m["role"] == "assistant" for m in messages[start:])
         if len(runs) != replies or not replies:
             msg = f"the chat template marks {len(runs)} assistant messages of {replies}"
             raise UsageError(msg, hint="put {% generation %} around each, its end of turn included")
@@ -202,31 +228,46 @@ class DialogueTokenizer:
             msg = "the chat template leaves the end of the turn outside of the generation markers"
             hint = "put it inside: a model that is not trained to end its turn never ends it"
             raise UsageError(msg, hint=hint)
-        return encoded
 
     def _tokens(
         self, messages: Messages, tools: Messages | None, *, reply_is_due: bool = False
     ) -> tuple[list[int], list[int]]:
+        return self._marked(*self._rendered(messages, tools, reply_is_due=reply_is_due))
+
+    def _rendered(
+        self, messages: Messages, tools: Messages | None, *, reply_is_due: bool = False
+    ) -> tuple[str, Sequence[tuple[int, int]]]:
+        """Return what the template makes of messages, and where in it the assistant writes."""
         from jinja2 import TemplateError
+        from transformers.utils.chat_template_utils import render_jinja_template
 
         try:
-            encoding = self.tokenizer.apply_chat_template(
-                [dict(message) for message in messages],
+            (text,), (spans,) = render_jinja_template(
+                [[{key: value for key, value in m.items() if value is not None} for m in messages]],
                 tools=[dict(tool) for tool in tools] if tools else None,
+                chat_template=self.tokenizer.chat_template,
                 add_generation_prompt=reply_is_due,
-                tokenize=True,
-                return_dict=True,
                 return_assistant_tokens_mask=True,
+                **self.tokenizer.special_tokens_map,
             )
         except TemplateError as error:
             msg = f"the chat template does not take the messages: {error}"
             hint = "give a model whose template takes these roles in this order"
             raise UsageError(msg, hint=hint) from None
-        ids, mask = list(encoding["input_ids"]), list(encoding["assistant_masks"])
-        for i in range(1, len(ids)):  # some templates mark the line break behind the end of a turn too
-            behind = mask[i] and mask[i - 1] and ids[i - 1] in self._ends
-            if behind and not self.tokenizer.decode(ids[i]).strip():
-                mask[i] = 0
+        return text, spans
+
+    def _marked(self, text: str, spans: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+        """Return the tokens of a text, and a mask of those that lie in one of its spans."""
+        encoding = self._encoding(text)
+        ids, offsets = encoding.ids, encoding.offsets
+        mask = [0] * len(ids)
+        for start, stop in spans:
+            first = bisect_right(offsets, start, key=itemgetter(1))
+            behind = bisect_left(offsets, stop, lo=first, key=itemgetter(0))
+            mask[first:behind] = [1] * (behind - first)
+            for i in range(max(first, 1), behind):  # some templates mark the line break behind the end too
+                if ids[i - 1] in self._ends and mask[i - 1] and not self.tokenizer.decode(ids[i]).strip():
+                    mask[i] = 0
         return ids, mask
 
 

@@ -104,6 +104,22 @@ def test_both_sides_of_a_pair_lose_the_same_turns(tokenizer):
     assert chosen.ids[: chosen.prefix] == rejected.ids[: rejected.prefix]
 
 
+@pytest.mark.parametrize("opening", ["<|im_start|>", "Turn of "])
+@pytest.mark.parametrize("fits", [None, 100])
+def test_a_pair_is_what_its_sides_are_alone(tokenizer, opening, fits):
+    tokenizer.chat_template = tokenizer.chat_template.replace("<|im_start|>", opening)
+    prompt = [SYSTEM, says("Come in."), user("One  "), says("二🙂"), user("Three"), says("Four")]
+    sides = [user("A"), says("\nB "), user("再见"), says("é" * 9)], [user(" "), says("C " * 40)]
+    pair = DialogueTokenizer(tokenizer, fits).pair(prompt, *sides)
+    dropped = pair[0].dropped
+    assert bool(dropped) == bool(fits)
+    shared = [SYSTEM, *prompt[[1, 2, 4, 6][dropped] :]]
+    for one, side in zip(pair, sides, strict=True):
+        alone = DialogueTokenizer(tokenizer).encode([*shared, *side], start=len(shared))
+        assert (one.ids, one.mask, one.prefix) == (alone.ids, alone.mask, alone.prefix)
+        assert one.ids == tokenizer.apply_chat_template([*shared, *side], return_dict=True)["input_ids"]
+
+
 def test_a_segment_that_does_not_fit_is_refused(tokenizer):
     with pytest.raises(UsageError, match="without any earlier turn, and 20 fit"):
         DialogueTokenizer(tokenizer, max_length=20).encode([SYSTEM, user("One"), says("Two " * 30)], start=1)
