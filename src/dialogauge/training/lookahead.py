@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -37,6 +37,7 @@ from dialogauge.core import (
     round_score,
 )
 from dialogauge.core.conversation import PREFIX, SESSION
+from dialogauge.core.json_keys import as_json
 from dialogauge.core.judgement import usage_json
 from dialogauge.core.protocols import Agent
 from dialogauge.data import Mask
@@ -49,32 +50,12 @@ from dialogauge.training.trajectories import (
     CandidateSegment,
     SearchEnded,
     SearchStep,
-    details_of,
     search_details,
     spoken,
 )
 
 SEARCHED: Final = digest([SEARCH])
 """The digest under which all trajectories of a run are kept, whoever scored."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchUnit(WorkUnit):
-    """One scenario."""
-
-    scenario: Scenario | None = field(default=None, compare=False)
-    beginning: Conversation | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentScore:
-    """What the judge makes of a segment, over all repeats."""
-
-    scores: Mapping[str, float] = field(default_factory=dict)
-    criteria: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    usage: Usage = field(default_factory=Usage)
-    failure: JudgeFailure | None = None
-    """One failed repeat is enough: a mean of fewer would be another measure."""
 
 
 @dataclass
@@ -139,7 +120,7 @@ class LookaheadStudy(Study[SearchResult]):
         for place, scenario in enumerate(self.scenarios):
             start = beginning(scenario, scenario.id, SEARCH, seed=self.seed)
             shape = [self.segments, self.segment_turns, self.draw, self.judge_repeats]
-            yield SearchUnit(
+            yield WorkUnit(
                 SEARCH,
                 None,
                 digest([conversation_digest(start), scenario.digest, shape]),
@@ -148,15 +129,14 @@ class LookaheadStudy(Study[SearchResult]):
                 part=digest([pool, self.users[scenario.id].digest, self.judge.digest, [*self.dimensions]]),
                 judge=self.judge.name,
                 position=place,
-                scenario=scenario,
-                beginning=start,
             )
 
     async def run(self, unit: WorkUnit) -> tuple[Produced]:
         """Search one scenario; where an earlier try failed at a step, go on behind those before it."""
-        one = cast("SearchUnit", unit)
-        scenario, start = cast("Scenario", one.scenario), cast("Conversation", one.beginning)
-        steps = _earlier_steps(unit)
+        scenario = self.scenarios[unit.position]
+        start = beginning(scenario, scenario.id, SEARCH, seed=self.seed)
+        earlier = [step for row in unit.earlier[:1] for step in search_details(row)["steps"]]
+        steps = [step for step in earlier if step.winner is not None]
         committed = start
         for step in steps:
             committed = _with(committed, step)
@@ -194,46 +174,50 @@ class LookaheadStudy(Study[SearchResult]):
         prefix = {PREFIX: len(committed.messages)}
         start = replace(committed, id=name, candidate=candidate.name, metadata=prefix)
         session = await play(user, candidate.agent, start, self.segment_turns, seed=own)
-        judged = SegmentScore(failure=session.fault)
-        if session.fault is None:
-            judged = await self._judged(session.conversation)
-        usage = {**session.usage, "judge": judged.usage}
-        return CandidateSegment(
+        usage = {**session.usage, "judge": Usage()}
+        segment = CandidateSegment(
             name=candidate.name,
             seed=own,
             messages=tuple(spoken(m) for m in session.new),
             turns=len(session.replies),
             ended=session.ended,
             truncated=session.truncated,
-            score=round_score(statistics.fmean(judged.scores.values())) if judged.scores else None,
-            scores=judged.scores,
-            criteria=judged.criteria,
+            score=None,
+            scores={},
+            criteria={},
             usage={role: cast("Any", usage_json(used)) for role, used in usage.items()},
-            failure=judged.failure,
+            failure=session.fault,
         )
+        return await self._judged(segment, session.conversation) if session.fault is None else segment
 
-    async def _judged(self, conversation: Conversation) -> SegmentScore:
-        """Score the new turns of a session, with what was there before in view."""
+    async def _judged(self, segment: CandidateSegment, conversation: Conversation) -> CandidateSegment:
+        """Score a segment over all repeats, with what was there before in view.
+
+        One failed repeat is enough to drop it: a mean of fewer would be another measure.
+        """
         shown = conversation.blinded()
         requests = [Request(shown, repeat=n + 1, seed=self.seed) for n in range(self.judge_repeats)]
-        judged = await gathered([self.judge.judge(request) for request in requests])
-        usage = sum((row.usage for rows in judged for row in rows), Usage())
-        outcomes = [row.outcome for rows in judged for row in rows if row.target.level == "conversation"]
-        numbers: dict[str, list[float]] = {}
-        criteria: dict[str, list[str]] = {}
-        for outcome in outcomes:
+        judged = [row for rows in await gathered([self.judge.judge(r) for r in requests]) for row in rows]
+        used = cast("Any", usage_json(sum((row.usage for row in judged), Usage())))
+        segment = replace(segment, usage={**segment.usage, "judge": used})
+        numbers, criteria = defaultdict[str, list[float]](list), defaultdict[str, list[str]](list)
+        for outcome in (row.outcome for row in judged if row.target.level == "conversation"):
             if isinstance(outcome, JudgeFailure):
-                return SegmentScore(usage=usage, failure=outcome)
+                return replace(segment, failure=outcome)
             for name in self.dimensions:
                 value = outcome.numbers.get(name)
                 if value is not None and not isinstance(value, str):
-                    numbers.setdefault(name, []).append(value)
+                    numbers[name].append(value)
             for name, items in outcome.details.get("items", {}).items():
-                criteria.setdefault(name, []).extend(item["label"] for item in items)
+                criteria[name] += [item["label"] for item in items]
         scores = {name: round_score(statistics.fmean(of)) for name, of in numbers.items()}
-        failure = None if scores else JudgeFailure("unmet", "no dimension has a score: all are n/a")
-        by_list = {name: tuple(sorted(of)) for name, of in criteria.items()}
-        return SegmentScore(scores, by_list, usage, failure)
+        return replace(
+            segment,
+            score=round_score(statistics.fmean(scores.values())) if scores else None,
+            scores=scores,
+            criteria={name: tuple(sorted(of)) for name, of in criteria.items()},
+            failure=None if scores else JudgeFailure("unmet", "no dimension has a score: all are n/a"),
+        )
 
     def _produced(
         self, scenario: Scenario, start: Conversation, committed: Conversation, steps: Sequence[SearchStep]
@@ -241,16 +225,15 @@ class LookaheadStudy(Study[SearchResult]):
         """Return the record of a scenario."""
         last, failure = steps[-1], None
         if last.winner is None:
-            reasons = Counter(c.failure.message for c in last.candidates if c.failure is not None)
-            first, times = reasons.most_common(1)[0]
+            reasons = Counter((c.failure.kind, c.failure.message) for c in last.candidates if c.failure)
+            ((kind, first), times), *_ = reasons.most_common(1)
             msg = f"no candidate was left at step {last.number}: {first} ({times} of {len(last.candidates)})"
-            kind = next(c.failure.kind for c in last.candidates if c.failure and c.failure.message == first)
             failure = JudgeFailure(kind, msg)
         usage: dict[str, Usage] = {"simulator": self.opening_usage.pop(scenario.id, Usage())}
         for segment in (c for step in steps for c in step.candidates):
             for role, used in segment.usage.items():
                 usage[role] = usage.get(role, Usage()) + Usage(**cast("Any", used))
-        left = len(steps) < self.segments or not _goes_on(last)
+        left = last.committed is not None and last.committed.ended == "user"
         ended: SearchEnded = "failed" if failure else "user" if left else "turns"
         beside = session_record(scenario, ended, self.segments * self.segment_turns, self.simulator)
         return Produced(
@@ -258,7 +241,11 @@ class LookaheadStudy(Study[SearchResult]):
             failure,
             usage=sum(usage.values(), Usage()),
             role_usage={role: used for role, used in usage.items() if used.calls or used.cached},
-            details=details_of(steps, ended, committed.messages if failure else ()),
+            details={
+                "steps": as_json(tuple(steps)),
+                "ended": ended,
+                "committed": [spoken(m) for m in committed.messages] if failure else [],
+            },
             prefix=start.prefix,
         )
 
@@ -295,14 +282,6 @@ class LookaheadStudy(Study[SearchResult]):
     def page(self, result: SearchResult, run: StoredRun) -> Page:
         """Return the page."""
         return self.lay_out(result, run)
-
-
-def _earlier_steps(unit: WorkUnit) -> list[SearchStep]:
-    """Return the committed steps of a try that failed at a later one; none for a first try."""
-    if not unit.earlier:
-        return []
-    steps = search_details(unit.earlier[0])["steps"]
-    return [step for step in steps if step.winner is not None]
 
 
 def _with(committed: Conversation, step: SearchStep) -> Conversation:

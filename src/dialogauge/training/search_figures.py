@@ -11,7 +11,7 @@ from dialogauge.core import Usage
 from dialogauge.core.json_keys import as_json
 from dialogauge.runs import Row
 from dialogauge.stats import Estimate, mean_estimate
-from dialogauge.training.trajectories import CandidateSegment, SearchStep, search_details
+from dialogauge.training.trajectories import search_details
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +126,27 @@ def search_result(rows: Iterable[Row], search: Mapping[str, Any], pending: int =
             of_step = steps.setdefault(step.number, _SearchTally())
             pairs = len(step.pairs(least))
             margins.counts["pairs"] += pairs
-            of_step.counts["scenarios"] += 1
-            of_step.counts["none_left"] += step.winner is None
-            of_step.counts["without_pair"] += step.winner is not None and not pairs
+            of_step.counts.update(
+                scenarios=1,
+                without_pair=step.winner is not None and not pairs,
+                none_left=step.winner is None,
+            )
             for segment in step.candidates:
-                _count(members.setdefault(segment.name, _SearchTally()), segment, step, scenario)
+                member, won = members.setdefault(segment.name, _SearchTally()), segment.name == step.winner
+                failed = segment.failure is not None
+                member.counts.update(
+                    drawn=1,
+                    won=won,
+                    failed_rollouts=failed and not segment.played,
+                    failed_judgements=failed and segment.played,
+                    replies=segment.turns,
+                    truncated=segment.truncated,
+                )
+                if segment.score is not None:
+                    member.add(segment.score, scenario)
                 if segment.failure is not None:
                     failures[segment.failure.kind] += 1
-                if segment.name == step.winner:
+                if won:
                     of_step.won[segment.name] += 1
                 elif (margin := step.margin(segment)) is not None:
                     margins.add(margin, scenario)
@@ -142,38 +155,12 @@ def search_result(rows: Iterable[Row], search: Mapping[str, Any], pending: int =
         ended.total(),
         dict(ended.most_common()),
         dict(failures.most_common()),
+        [PoolMember(name, score=of.mean(low, high), **of.counts) for name, of in sorted(members.items())],
         [
-            PoolMember(name, score=of.mean(low, high), **{key: of.counts[key] for key in _COUNTED})
-            for name, of in sorted(members.items())
-        ],
-        [
-            StepFigures(
-                number,
-                of.counts["scenarios"],
-                dict(sorted(of.won.items())),
-                of.counts["without_pair"],
-                of.counts["none_left"],
-            )
+            StepFigures(number, won=dict(sorted(of.won.items())), **of.counts)
             for number, of in sorted(steps.items())
         ],
         MarginFigures(least, compared, margins.counts["pairs"], equal, margins.mean(0.0, high - low)),
         usage,
         pending,
     )
-
-
-_COUNTED = ("drawn", "won", "failed_rollouts", "failed_judgements", "replies", "truncated")
-
-
-def _count(tally: _SearchTally, segment: CandidateSegment, step: SearchStep, scenario: str) -> None:
-    failed = segment.failure is not None
-    tally.counts += Counter(
-        drawn=1,
-        won=segment.name == step.winner,
-        failed_rollouts=failed and not segment.played,
-        failed_judgements=failed and segment.played,
-        replies=segment.turns,
-        truncated=segment.truncated,
-    )
-    if segment.score is not None:
-        tally.add(segment.score, scenario)

@@ -7,13 +7,12 @@ DynSess.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypedDict
 
 from dialogauge.agents import Ended
 from dialogauge.core import Conversation, JudgeFailure, Message, Role, StoreError, round_score
-from dialogauge.core.json_keys import as_json
 from dialogauge.core.shape import Misfit, read_as
 from dialogauge.runs import Row, StoredRun
 from dialogauge.runs.shapes import StoredUsage
@@ -91,12 +90,8 @@ class SearchStep:
 
     def pairs(self, min_margin: float) -> tuple[tuple[CandidateSegment, CandidateSegment], ...]:
         """Return the winner beside each loser whose score is lower, by at least `min_margin`."""
-        best = self.committed
-        if best is None:
-            return ()
-        others = (c for c in self.candidates if c.name != best.name)
-        margins = ((c, self.margin(c)) for c in others)
-        return tuple((best, c) for c, margin in margins if margin and margin >= min_margin)
+        best, margins = self.committed, ((c, self.margin(c)) for c in self.candidates)
+        return tuple((best, c) for c, margin in margins if best and margin and margin >= min_margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +108,6 @@ class Trajectory:
     failure: JudgeFailure | None = None
     """Why it ended before its last step; the steps before hold."""
 
-    def prefix(self, step: SearchStep) -> tuple[Message, ...]:
-        """Return what stood before the segments of a step, instructions included."""
-        return self.conversation.messages[: step.start]
-
 
 class SearchDetails(TypedDict):
     """What the row of a scenario holds under `details`."""
@@ -125,13 +116,6 @@ class SearchDetails(TypedDict):
     ended: SearchEnded
     committed: tuple[SaidMessage, ...]
     """All that was committed, where the scenario failed: the run then keeps no conversation. Else empty."""
-
-
-def details_of(
-    steps: Sequence[SearchStep], ended: SearchEnded, committed: Sequence[Message] = ()
-) -> dict[str, Any]:
-    """Return the details of a row as plain JSON values; `committed` is what a failed scenario came to."""
-    return {"steps": as_json(tuple(steps)), "ended": ended, "committed": [spoken(m) for m in committed]}
 
 
 def spoken(message: Message) -> SaidMessage:

@@ -73,7 +73,7 @@ def _pairs(
     failed = sum(one.score is None for one in others)
     left_out["a candidate that failed"] += failed
     left_out[f"less than {least:g} points apart"] += len(others) - failed - len(pairs)
-    prompt = [plain_message(m) for m in trajectory.prefix(step)]
+    prompt = [plain_message(m) for m in talk.messages[: step.start]]
     for better, worse in pairs:
         if better.score == worse.score:
             left_out["a tie"] += 1
