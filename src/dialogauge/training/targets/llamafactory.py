@@ -7,7 +7,6 @@ over the labels, which makes it the loss of DynSess, equation 5, unchanged.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,9 +14,9 @@ from dialogauge.core import FileFault, Place
 from dialogauge.core.files import read_text, shown_path
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
-from dialogauge.training.masks import DialogueTokenizer, MaskedTokens, load_dialogue_tokenizer
+from dialogauge.training.masks import MaskedTokens, load_dialogue_tokenizer
 from dialogauge.training.targets.alternating import dialogue, reply_pair
-from dialogauge.training.targets.shards import LeftOut, Row, model_folder, place, write_dataset, write_lines
+from dialogauge.training.targets.shards import Row, TargetRows, place, write_dataset, write_lines
 
 FITS: Final = 8_192
 """Tokens of a row."""
@@ -32,18 +31,35 @@ _TOOLS: Final = "tools: LLaMA-Factory writes calls as its own template does; nam
 _COLUMNS: Final = {"messages": "conversations", "system": "system", "tools": "tools"}
 
 
-def write_text(kind: str, rows: Iterable[Row], out: Path, left_out: LeftOut) -> dict[str, Path]:
-    """Write SFT rows and pairs of replies as ShareGPT has them, `dataset_info.json`, and a configuration."""
-    reshape = dialogue if kind == "sft" else reply_pair
-    write_lines(out, left_out.kept(rows, lambda row: _TOOLS if _with_tools(row) else reshape(row)))
-    entry: dict[str, Any] = {"file_name": out.name, "formatting": "sharegpt", "columns": dict(_COLUMNS)}
-    if kind == "dpo":
+def write_llamafactory(to: TargetRows) -> dict[str, Path]:
+    """Write tokens where the model is named, else text as ShareGPT has it; and a configuration.
+
+    Raises UsageError where the template of the model's tokenizer does not do.
+    """
+    written, data = _write_text(to) if to.model is None else _write_tokens(to, to.model)
+    zero3, target = place("zero3.json", to.beside("zero3.json")), to.beside("llamafactory.yaml")
+    lines = {
+        "note": _TOKENS if to.model else _TEMPLATE,
+        "data": data,
+        "stage": _STAGES["sft" if to.kind == "sft" else "dpo"],
+        "other": "" if to.model else " model_name_or_path=DIR",
+    }
+    names = {**to.names, "file": target.name, "zero3": zero3.name}
+    config = place("llamafactory.yaml", target, names, lines=lines)
+    return {**written, "config": config, "deepspeed": zero3}
+
+
+def _write_text(to: TargetRows) -> tuple[dict[str, Path], str]:
+    """Write SFT rows and pairs of replies; return the files, and the lines that name the data."""
+    reshape = dialogue if to.kind == "sft" else reply_pair
+    write_lines(to.out, to.kept(lambda row: _TOOLS if _with_tools(row) else reshape(row)))
+    entry: dict[str, Any] = {"file_name": to.out.name, "formatting": "sharegpt", "columns": dict(_COLUMNS)}
+    if to.kind == "dpo":
         entry["ranking"] = True
         entry["columns"] |= {"chosen": "chosen", "rejected": "rejected"}
-    name = out.stem.replace(",", "_")  # a comma stands between two
-    info = _described(out.with_name(_INFO), name, entry)
-    data = f"dataset_dir: .\ndataset: {json.dumps(name)}"
-    return {"data": out, "description": info, **_configured(kind, out, None, data, _TEMPLATE)}
+    name = to.out.stem.replace(",", "_")  # a comma stands between two
+    info = _described(to.out.with_name(_INFO), name, entry)
+    return {"data": to.out, "description": info}, f"dataset_dir: .\ndataset: {json.dumps(name)}"
 
 
 def _with_tools(row: Row) -> bool:
@@ -51,48 +67,31 @@ def _with_tools(row: Row) -> bool:
     return bool(row.get("tools")) or any(m.get("tool_calls") or m["role"] == "tool" for m in messages)
 
 
-def write_tokens(
-    kind: str, rows: Iterable[Row], out: Path, model: Path, left_out: LeftOut
-) -> dict[str, Path]:
-    """Write rows in tokens, as a folder that `tokenized_path` reads, and a configuration.
-
-    Raises UsageError where the template of the model's tokenizer does not do.
-    """
-    reshape = _in_tokens(kind, load_dialogue_tokenizer(model, FITS), left_out)
-    parts = ("",) if kind == "sft" else ("chosen_", "rejected_")
-    columns: dict[str, str] = {}
-    for part in parts:
-        columns |= {f"{part}input_ids": "ids", f"{part}attention_mask": "bits", f"{part}labels": "ids"}
-    folder = out.with_name(f"{out.stem}.tokens")
-    write_dataset(folder, left_out.kept(rows, reshape), columns)
-    # A data set must be named, and is not looked for where tokens are.
-    data = f"dataset: tokens\ntokenized_path: {json.dumps(folder.name)}"
-    return {"data": folder, **_configured(kind, out, model, data, _TOKENS)}
-
-
-def _in_tokens(kind: str, tokenizer: DialogueTokenizer, left_out: LeftOut) -> Callable[[Row], dict[str, Any]]:
-    """Return what makes a row of token ids, and counts the turns that do not fit."""
+def _write_tokens(to: TargetRows, model: Path) -> tuple[dict[str, Path], str]:
+    """Write a folder of token ids and labels; return it, and the lines that name the data."""
+    tokenizer = load_dialogue_tokenizer(model, FITS)
+    parts = ("",) if to.kind == "sft" else ("chosen_", "rejected_")
 
     def reshape(row: Row) -> dict[str, Any]:
-        tools = row.get("tools")
-        if kind == "sft":
-            sides = {"": tokenizer.encode(row["messages"], tools=tools)}
+        sides: tuple[MaskedTokens, ...]
+        if to.kind == "sft":
+            sides = (tokenizer.encode(row["messages"], tools=row.get("tools")),)
         else:
-            pair = tokenizer.pair(row["prompt"], row["chosen"], row["rejected"], tools=tools)
-            sides = dict(zip(("chosen_", "rejected_"), pair, strict=True))
-        left_out.turns += max(side.dropped for side in sides.values())
-        return {name: value for part, side in sides.items() for name, value in _tokens(part, side).items()}
+            sides = tokenizer.pair(row["prompt"], row["chosen"], row["rejected"], tools=row.get("tools"))
+        to.left_out.turns += sides[0].dropped
+        made: dict[str, Any] = {}
+        for part, side in zip(parts, sides, strict=True):
+            made[f"{part}input_ids"], made[f"{part}labels"] = side.ids, side.labels
+            made[f"{part}attention_mask"] = [1] * len(side.ids)
+        return made
 
-    return reshape
-
-
-def _tokens(part: str, tokens: MaskedTokens) -> dict[str, Any]:
-    seen = [1] * len(tokens.ids)
-    return {
-        f"{part}input_ids": tokens.ids,
-        f"{part}attention_mask": seen,
-        f"{part}labels": tokens.labels,
-    }
+    kinds = {"input_ids": "ids", "attention_mask": "bits", "labels": "ids"}
+    folder = to.beside("tokens")
+    write_dataset(
+        folder, to.kept(reshape), {f"{p}{name}": kind for p in parts for name, kind in kinds.items()}
+    )
+    # A data set must be named, and is not looked for where tokens are.
+    return {"data": folder}, f"dataset: tokens\ntokenized_path: {json.dumps(folder.name)}"
 
 
 def _described(file: Path, name: str, entry: dict[str, Any]) -> Path:
@@ -108,13 +107,3 @@ def _described(file: Path, name: str, entry: dict[str, Any]) -> Path:
         raise FileFault(msg, place=Place(shown_path(file)), hint="move it away, or write to another folder")
     write_whole(file, [json_document({**described, name: entry})])
     return file
-
-
-def _configured(kind: str, out: Path, model: Path | None, data: str, note: str) -> dict[str, Path]:
-    zero3 = place("zero3.json", out.with_name(f"{out.stem}.zero3.json"))
-    target = out.with_name(f"{out.stem}.llamafactory.yaml")
-    stage = _STAGES["sft" if kind == "sft" else "dpo"]
-    lines = {"note": note, "data": data, "stage": stage, "other": "" if model else " model_name_or_path=DIR"}
-    names = {"file": target.name, "zero3": zero3.name, "tuned": f"{out.stem}.tuned"}
-    config = place("llamafactory.yaml", target, {**names, "model": model_folder(model)}, lines=lines)
-    return {"config": config, "deepspeed": zero3}

@@ -56,6 +56,34 @@ class LeftOut:
                 yield made
 
 
+@dataclass(frozen=True, slots=True)
+class TargetRows:
+    """Rows that are to be written for a trainer, and where."""
+
+    kind: str
+    rows: Iterable[Row]
+    """In TRL's conversational form; read once, in order."""
+    out: Path
+    """The data file; what stands beside it begins with its name."""
+    model: Path | None = None
+    """The folder of the model that is to be trained."""
+    left_out: LeftOut = field(default_factory=LeftOut)
+
+    def kept(self, reshape: Reshape) -> Iterator[dict[str, Any]]:
+        """Yield the rows in the target's form; see `LeftOut.kept`."""
+        return self.left_out.kept(self.rows, reshape)
+
+    def beside(self, ending: str) -> Path:
+        """Return a file beside the data."""
+        return self.out.with_name(f"{self.out.stem}.{ending}")
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What configurations name: the model where it stands, and the folder of the tuned one."""
+        model = "DIR" if self.model is None else str(self.model.resolve())
+        return {"model": model, "tuned": f"{self.out.stem}.tuned"}
+
+
 def write_lines(target: Path, rows: Iterable[Row]) -> None:
     """Write a JSON object a line, the file whole or not at all."""
     write_whole(target, map(json_line, rows))
@@ -75,10 +103,7 @@ def write_parquet(target: Path, rows: Iterable[Row], columns: Mapping[str, str])
     from pyarrow.parquet import ParquetWriter
 
     schema = _schema(arrow, columns)
-    with (
-        writing_whole(target) as out,
-        ParquetWriter(out, schema, compression="zstd") as writer,
-    ):
+    with writing_whole(target) as out, ParquetWriter(out, schema, compression="zstd") as writer:
         for shard in _shards(rows, SHARD):
             writer.write_table(arrow.Table.from_pylist(shard, schema=schema))
 
@@ -109,15 +134,10 @@ def write_dataset(folder: Path, rows: Iterable[Row], columns: Mapping[str, str])
     write_whole(folder / "state.json", [json_document(state)])
 
 
-def model_folder(model: Path | None) -> str:
-    """Return the model's folder as a configuration names it, which runs where it stands."""
-    return "DIR" if model is None else str(model.resolve())
-
-
 def place(
     template: str,
     target: Path,
-    names: Mapping[str, object] | None = None,
+    names: Mapping[str, str] | None = None,
     *,
     lines: Mapping[str, str] | None = None,
 ) -> Path:
@@ -126,22 +146,17 @@ def place(
     Args:
         template: A file of `files`; its `$names` are filled in.
         target: Where it goes.
-        names: Files and numbers, which are quoted where they must be.
+        names: Files and folders, which are quoted where they must be.
         lines: Whole lines of it, as they are.
     """
-    quote = {".sh": _for_shell, ".txt": repr}.get(Path(template).suffix, _for_yaml)
+    quote = {".sh": shlex.quote, ".txt": repr}.get(Path(template).suffix, _for_yaml)
     values = {name: quote(value) for name, value in (names or {}).items()}
     raw = files(__package__).joinpath("files", template).read_text("utf-8")
     write_whole(target, [Template(raw).substitute(values | dict(lines or {})).encode()])
     return target
 
 
-def _for_shell(value: object) -> str:
-    return shlex.quote(str(value))
-
-
-def _for_yaml(value: object) -> str:
-    text = str(value)
+def _for_yaml(text: str) -> str:
     return text if re.fullmatch(r"[\w/][\w./-]*", text) else json.dumps(text)
 
 

@@ -10,30 +10,17 @@ from typing import Final
 
 from dialogauge.core import UsageError
 from dialogauge.training.targets.alternating import dialogue
-from dialogauge.training.targets.llamafactory import FITS, write_text, write_tokens
-from dialogauge.training.targets.shards import LeftOut, Row, write_lines
+from dialogauge.training.targets.llamafactory import FITS, write_llamafactory
+from dialogauge.training.targets.shards import LeftOut, Row, TargetRows, write_lines
 from dialogauge.training.targets.trainers import write_openrlhf, write_trl, write_verl
 
-Writer = Callable[[str, Iterable[Row], Path, Path | None, LeftOut], dict[str, Path]]
-"""Takes the kind, the rows, the data file, the model's folder or None, and where it notes what has no place;
-returns what was written, by what it is."""
+Writer = Callable[[TargetRows], dict[str, Path]]
+"""Returns what was written, by what it is."""
 
 
-def _write_sharegpt(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
-) -> dict[str, Path]:
-    del kind, model
-    write_lines(out, left_out.kept(rows, dialogue))
-    return {"data": out}
-
-
-def _write_llamafactory(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
-) -> dict[str, Path]:
-    """Write tokens where the model is named, else text."""
-    if model is None:
-        return write_text(kind, rows, out, left_out)
-    return write_tokens(kind, rows, out, model, left_out)
+def _write_sharegpt(to: TargetRows) -> dict[str, Path]:
+    write_lines(to.out, to.kept(dialogue))
+    return {"data": to.out}
 
 
 _LABEL: Final = "conversations that people are to label are no training rows"
@@ -51,11 +38,11 @@ TARGETS: Final[Mapping[str, Mapping[str, Writer | str]]] = {
         "rl": f"{_ONE_DIALOGUE} that was had, and no scenario",
     },
     "llamafactory": {
-        "sft": _write_llamafactory,
-        "dpo": _write_llamafactory,
+        "sft": write_llamafactory,
+        "dpo": write_llamafactory,
         "kto": "its pairs of one reply are written, and labels of single replies are not: trl takes them",
         "active": _LABEL,
-        "segment": _write_llamafactory,
+        "segment": write_llamafactory,
         "rl": "LLaMA-Factory has no GRPO: nothing in it plays sessions",
     },
     "verl": {
@@ -126,5 +113,5 @@ def write_target(
         MissingExtra: pyarrow or transformers is not installed, and needed.
         StoreError: The system refuses to write.
     """
-    left_out, write = LeftOut(), expect_target(target, kind, model)
-    return WrittenTarget(write(kind, rows, out, model, left_out), left_out)
+    to = TargetRows(kind, rows, out, model)
+    return WrittenTarget(expect_target(target, kind, model)(to), to.left_out)

@@ -3,58 +3,51 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
-from dialogauge.training.targets.shards import LeftOut, Row, model_folder, place, write_lines, write_parquet
+from dialogauge.training.targets.shards import Row, TargetRows, place, write_lines, write_parquet
 
 _COMMANDS: Final[Mapping[str, str]] = {"sft": "sft", "dpo": "dpo", "segment": "dspo", "rl": "gsrpo"}
 """By kind of rows what `dialogauge tune` does with them."""
-_TURNS: Final = 10
-"""Of a session, as in DynSess."""
 
 
-def write_trl(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
-) -> dict[str, Path]:
+def write_trl(to: TargetRows) -> dict[str, Path]:
     """Write the rows as they are, and a configuration of accelerate for several GPUs."""
-    del left_out
-    write_lines(out, rows)
-    if kind == "active":
-        return {"data": out}
-    accelerate, tuned = out.with_name(f"{out.stem}.accelerate.yaml"), f"{out.stem}.tuned"
-    files, folder = {"data": out}, model_folder(model)
-    if kind in _COMMANDS:
-        command = ["dialogauge", "tune", _COMMANDS[kind], "--model", folder, "--data", out.name, "-o", tuned]
+    write_lines(to.out, to.rows)
+    files = {"data": to.out}
+    if to.kind == "active":
+        return files
+    accelerate = to.beside("accelerate.yaml")
+    if to.kind in _COMMANDS:
+        command = ["dialogauge", "tune", _COMMANDS[to.kind], "--model", to.names["model"]]
+        command += ["--data", to.out.name, "-o", to.names["tuned"]]
     else:
-        kto = out.with_name(f"{out.stem}.kto.yaml")
-        names = {"file": kto.name, "data": out.name, "model": folder, "tuned": tuned}
-        files["config"] = place("kto.yaml", kto, {**names, "accelerate": accelerate.name})
+        kto = to.beside("kto.yaml")
+        names = {**to.names, "file": kto.name, "data": to.out.name, "accelerate": accelerate.name}
+        files["config"] = place("kto.yaml", kto, names)
         command = ["trl.scripts.kto", "--config", kto.name]
     line = shlex.join(["accelerate", "launch", "--config_file", accelerate.name, "-m", *command])
     return {**files, "accelerate": place("accelerate.yaml", accelerate, lines={"command": line})}
 
 
-def write_verl(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
-) -> dict[str, Path]:
+def write_verl(to: TargetRows) -> dict[str, Path]:
     """Write Parquet and a configuration; for RL also the loop of sessions, and who plays and judges."""
-    data, config = out.with_suffix(".parquet"), out.with_name(f"{out.stem}.verl.yaml")
-    names = {"name": out.stem, "file": data.name, "tuned": f"{out.stem}.tuned", "model": model_folder(model)}
-    if kind == "sft":
-        write_parquet(data, left_out.kept(rows, _plain_dialogue), {"messages": "messages"})
+    data, config = to.out.with_suffix(".parquet"), to.beside("verl.yaml")
+    names = {**to.names, "name": to.out.stem, "file": data.name}
+    if to.kind == "sft":
+        write_parquet(data, to.kept(_plain_dialogue), {"messages": "messages"})
         return {"data": data, "config": place("verl_sft.yaml", config, names)}
-    write_parquet(data, map(_verl_prompt, rows, count()), _VERL_PROMPT)
-    roles = place("roles.toml", out.with_name(f"{out.stem}.roles.toml"))
-    loop = out.with_name(f"{out.stem}.verl_loop.yaml")
+    write_parquet(data, map(_verl_prompt, to.rows, count()), _VERL_PROMPT)
+    roles, loop = place("roles.toml", to.beside("roles.toml")), to.beside("verl_loop.yaml")
     return {
         "data": data,
         "config": place("verl_rl.yaml", config, {**names, "loop": loop.name}),
-        "loop": place("verl_loop.yaml", loop, {"roles": roles.name, "turns": _TURNS}),
+        "loop": place("verl_loop.yaml", loop, {"roles": roles.name}),
         "roles": roles,
     }
 
@@ -78,23 +71,19 @@ def _verl_prompt(row: Row, number: int) -> dict[str, Any]:
     }
 
 
-def write_openrlhf(
-    kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: LeftOut
-) -> dict[str, Path]:
+def write_openrlhf(to: TargetRows) -> dict[str, Path]:
     """Write JSON lines and the command; for RL also what plays the sessions, and who plays and judges."""
-    del model  # the command asks for it
-    script = out.with_name(f"{out.stem}.openrlhf.sh")
-    names = {"tuned": f"{out.stem}.tuned", "file": out.name, "script": script.name}
-    if kind == "sft":
-        write_lines(out, left_out.kept(rows, _plain_dialogue))
-        return {"data": out, "config": place("openrlhf_sft.sh", script, names)}
-    write_lines(out, map(_openrlhf_prompt, rows))
-    roles = place("roles.toml", out.with_name(f"{out.stem}.roles.toml"))
-    agent = out.with_name(f"{out.stem}.agent.py")
+    script = to.beside("openrlhf.sh")
+    names = {**to.names, "file": to.out.name, "script": script.name}
+    if to.kind == "sft":
+        write_lines(to.out, to.kept(_plain_dialogue))
+        return {"data": to.out, "config": place("openrlhf_sft.sh", script, names)}
+    write_lines(to.out, map(_openrlhf_prompt, to.rows))
+    roles, agent = place("roles.toml", to.beside("roles.toml")), to.beside("agent.py")
     return {
-        "data": out,
+        "data": to.out,
         "config": place("openrlhf_rl.sh", script, {**names, "agent": agent.name}),
-        "agent": place("openrlhf_agent.py.txt", agent, {"roles": roles.name, "turns": _TURNS}),
+        "agent": place("openrlhf_agent.py.txt", agent, {"roles": roles.name}),
         "roles": roles,
     }
 
