@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import Final
 
 from dialogauge.app.build import build_judge
 from dialogauge.app.candidates import read_agents, read_candidates
 from dialogauge.app.clients import Clients
-from dialogauge.app.command import ReadyStudy, StudyEntry, chosen_directory
+from dialogauge.app.command import StudyEntry, chosen_directory
 from dialogauge.app.config import RoleSettings, answering, model_of
 from dialogauge.app.lookahead_page import search_blocks, search_page, shown_search, stored_page
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.outcome import CommandOutcome, Plan, PlanJson
 from dialogauge.app.settings import JudgeOptions, LookaheadOptions
 from dialogauge.app.simulate import (
+    PreparedUsers,
     chosen_scenarios,
     expect_answers,
     make_users,
@@ -25,10 +25,8 @@ from dialogauge.app.simulate import (
 from dialogauge.app.sources import PythonInput
 from dialogauge.core import UsageError
 from dialogauge.core.settings import narrowed
-from dialogauge.llm import ChatClient
 from dialogauge.report import Block
 from dialogauge.rubrics import load_rubric
-from dialogauge.runs import Observer, StudyRun
 from dialogauge.text import counted
 from dialogauge.training import LookaheadStudy, SearchResult
 
@@ -43,14 +41,7 @@ class LookaheadPlanJson(PlanJson):
     scenarios: int
 
 
-@dataclass(kw_only=True)
-class PreparedSearch(ReadyStudy[LookaheadOptions, LookaheadStudy]):
-    """A search whose users have yet to be made."""
-
-    client: ChatClient
-    """Plays the users."""
-    templates: list[str] = field(default_factory=list)
-    """Scenarios whose user is the package's own sentence."""
+PreparedSearch = PreparedUsers[LookaheadOptions, LookaheadStudy]
 
 
 async def _prepare(options: LookaheadOptions, python: PythonInput, *, dry: bool) -> PreparedSearch:
@@ -102,7 +93,7 @@ async def _prepare(options: LookaheadOptions, python: PythonInput, *, dry: bool)
         clients=clients,
         judge=judge.name,
         workers=options.max_concurrency,
-        client=simulator,
+        simulator=simulator,
     )
 
 
@@ -117,15 +108,6 @@ def _dimensions(rubric: str) -> list[str]:
         msg = f"the dimensions of the rubric {rubric!r} have no mean by which a segment could win"
         raise UsageError(msg, hint="give one whose dimensions share a scale on which higher is better")
     return [d.name for d in dimensions]
-
-
-async def _begin(prepared: PreparedSearch, observer: Observer | None) -> None:
-    prepared.templates += await make_users(prepared.study, prepared.client, observer)
-
-
-def _notes(prepared: PreparedSearch, run: StudyRun[SearchResult] | None) -> Iterator[str]:
-    broken_off = run is None or bool(run.result.pending)
-    return play_notes(prepared.options, prepared.templates, broken_off=broken_off)
 
 
 def _counts(prepared: PreparedSearch, units: int) -> dict[str, int]:
@@ -155,8 +137,8 @@ ENTRY: Final = StudyEntry(
     unit="scenario",
     prepare=_prepare,
     directory=lambda options: chosen_directory(options, "-lookahead"),
-    begin=_begin,
-    notes=_notes,
+    begin=make_users,
+    notes=play_notes,
     failed_share=lambda result: result.failed_share,
     counts=_counts,
     measured=20,

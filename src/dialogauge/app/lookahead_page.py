@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from dialogauge.core import Usage
@@ -23,10 +23,9 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.runs import StoredRun
-from dialogauge.studies.judging.page import conversations_lead, run_page, settings_section
-from dialogauge.studies.judging.sampling import Sampler
+from dialogauge.studies.judging.page import cost_table, run_page, settings_section
+from dialogauge.studies.judging.report import unjudged_section
 from dialogauge.studies.judging.shown import show_conversation
-from dialogauge.studies.judging.transcripts import read_sample
 from dialogauge.studies.simulator.check import check_simulator
 from dialogauge.studies.simulator.page import simulator_section
 from dialogauge.text import counted
@@ -44,15 +43,11 @@ _SETTINGS: Final = (
 
 def search_page(result: SearchResult, run: StoredRun) -> Page:
     """Lay out a search."""
-    sampler = Sampler(())
-    for row in run.rows():
-        sampler.add(row)
-    sample = read_sample(run, sampler.result(), ())
     check = check_simulator(run.database.conversations())
     sections = [
         Section("Search", tuple(search_blocks(result)), anchor="search"),
         *([] if check is None else [simulator_section(check)]),
-        Section("Trajectories", (sample.transcripts,), conversations_lead(sample), anchor="conversations"),
+        unjudged_section(run, run.rows(), "Trajectories"),
         settings_section(run.manifest, _SETTINGS),
     ]
     lead = (
@@ -85,7 +80,7 @@ def search_blocks(result: SearchResult) -> Iterator[Block]:
     sentence += f" {words.interval(ends)}." if (ends := margins.mean.interval) else "."
     tied = f" {counted(margins.equal, 'loser')} had the winner's score: truncated replies or names decided."
     yield Callout((sentence + (tied if margins.equal else ""),))
-    yield _cost_table(result.usage)
+    yield cost_table(result.usage, sum(result.usage.values(), Usage()))
     notes = []
     if result.failures:
         kinds = ", ".join(f"{words.name(kind)} {number:,}" for kind, number in result.failures.items())
@@ -120,16 +115,6 @@ def _candidates_table(result: SearchResult) -> Block:
         score = Number(c.score.value, interval=c.score.interval)
         rows.append((c.name, Count(c.drawn), Count(c.won, c.drawn), score, *counts))
     return data_table("By candidate, in the order of names; intervals are by scenario", heads, rows)
-
-
-def _cost_table(usage: Mapping[str, Usage]) -> Block:
-    heads = ("role", "calls", "from cache", "tokens in", "tokens out", "cost")
-    total = sum(usage.values(), Usage())
-    rows = [
-        (role, of.calls, of.cached, of.prompt_tokens, of.completion_tokens, words.cost(of.cost))
-        for role, of in (*usage.items(), ("total", total))
-    ]
-    return data_table("Cost by role", heads, rows)
 
 
 def shown_search(run: StoredRun, id: str, turn: int | None) -> tuple[Block, ...]:

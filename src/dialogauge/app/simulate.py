@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from dialogauge.agents import (
     NO_CONTEXT,
@@ -39,7 +39,7 @@ from dialogauge.core.files import shown_path
 from dialogauge.core.protocols import Agent
 from dialogauge.llm import ChatClient
 from dialogauge.report import Block
-from dialogauge.runs import Observer, StudyRun
+from dialogauge.runs import Observer, Study, StudyRun
 from dialogauge.studies.sessions.figures import SessionsResult
 from dialogauge.studies.sessions.page import session_blocks, stored_page
 from dialogauge.studies.sessions.study import SessionStudy
@@ -53,14 +53,30 @@ class SimulatePlanJson(PlanJson):
     """Scenarios times candidates times sessions of each."""
 
 
+class HasUsers(Protocol):
+    """A study in which simulated users talk."""
+
+    scenarios: Sequence[Scenario]
+    users: Mapping[str, Agent]
+    opening_usage: dict[str, Usage]
+    seed: int
+
+
+P = TypeVar("P", bound=PlayOptions)
+U = TypeVar("U", bound=Study[Any])
+
+
 @dataclass(kw_only=True)
-class PreparedSessions(ReadyStudy[SimulateOptions, SessionStudy]):
-    """Sessions whose users have yet to be made."""
+class PreparedUsers(ReadyStudy[P, U]):
+    """A study whose users have yet to be made."""
 
     simulator: ChatClient | None = None
     """Who plays the users; None where they are recorded."""
     templates: list[str] = field(default_factory=list)
     """Scenarios whose user is the package's own sentence, since the model wrote none of use."""
+
+
+PreparedSessions = PreparedUsers[SimulateOptions, SessionStudy]
 
 
 async def _prepare(options: SimulateOptions, python: PythonInput, *, dry: bool) -> PreparedSessions:
@@ -181,20 +197,12 @@ def _recorded_users(options: SimulateOptions, scenarios: Sequence[Scenario]) -> 
     return users
 
 
-class HasUsers(Protocol):
-    """A study in which simulated users talk."""
-
-    scenarios: Sequence[Scenario]
-    users: Mapping[str, Agent]
-    opening_usage: dict[str, Usage]
-    seed: int
-
-
-async def make_users(study: HasUsers, simulator: ChatClient, observer: Observer | None) -> list[str]:
-    """Make the personas of users who have none, all at once; the response cache keeps them.
-
-    Returns the scenarios whose user is the package's own sentence, since the model wrote none of use.
-    """
+async def make_users(prepared: PreparedUsers[Any, Any], observer: Observer | None) -> None:
+    """Make the personas of users who have none, all at once; the response cache keeps them."""
+    study: HasUsers = prepared.study
+    simulator = prepared.simulator
+    if simulator is None:
+        return
     missing = [s for s in study.scenarios if s.user.persona is None and s.user.kind != "goal"]
     if missing and observer is not None:
         observer.say(f"writing {counted(len(missing), 'user persona')}")
@@ -205,29 +213,20 @@ async def make_users(study: HasUsers, simulator: ChatClient, observer: Observer 
         replace(s, user=replace(s.user, persona=texts.get(s.id, s.user.persona))) for s in study.scenarios
     )
     study.users = {s.id: SimulatedUser(simulator, s) for s in study.scenarios}
-    return [s.id for s, one in zip(missing, made, strict=True) if one.from_template]
+    prepared.templates += [s.id for s, one in zip(missing, made, strict=True) if one.from_template]
 
 
-async def _begin(prepared: PreparedSessions, observer: Observer | None) -> None:
-    if prepared.simulator is not None:
-        prepared.templates += await make_users(prepared.study, prepared.simulator, observer)
-
-
-def play_notes(options: PlayOptions, templates: Sequence[str], *, broken_off: bool) -> Iterator[str]:
+def play_notes(prepared: PreparedUsers[Any, Any], run: StudyRun[Any] | None) -> Iterator[str]:
     """Say whose users are not the model's, and what a killed run would lose."""
+    options, templates = prepared.options, prepared.templates
     if templates:
         yield (
             f"{counted(len(templates), 'user persona')} could not be written by the model: the "
             f"package's own sentence stands in ({', '.join(templates[:3])})"
         )
     functions = any("py:" in reference for reference in (*options.candidates, *options.models))
-    if broken_off and (functions or not options.cache):
+    if (run is None or run.result.pending) and (functions or not options.cache):
         yield "a session that is broken off starts anew: functions, and calls without a cache, are not kept"
-
-
-def _notes(prepared: PreparedSessions, run: StudyRun[SessionsResult] | None) -> Iterator[str]:
-    broken_off = run is None or bool(run.result.pending)
-    return play_notes(prepared.options, prepared.templates, broken_off=broken_off)
 
 
 def _plan_words(plan: Plan, options: SimulateOptions) -> str:
@@ -246,8 +245,8 @@ ENTRY: Final = StudyEntry(
     unit="session",
     prepare=_prepare,
     directory=lambda options: chosen_directory(options, "-sessions"),
-    begin=_begin,
-    notes=_notes,
+    begin=make_users,
+    notes=play_notes,
     failed_share=lambda result: result.failed_share,
     counts=lambda prepared, units: {"sessions": units},
     measured=20,

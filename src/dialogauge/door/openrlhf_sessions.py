@@ -49,7 +49,7 @@ def executor(roles_file: str, *, turns: int, reply_tokens: int = 256) -> type[Ag
                     log_probs[len(ids)] = [of[token].logprob for token, of in each]
                 return tokens
 
-            rollout = await session_host(roles_file, turns, reply_tokens).play(
+            rollout = await session_host(roles_file, turns=turns, reply_tokens=reply_tokens).play(
                 DialogueTokenizer(hf_tokenizer, max_length),
                 row["prompt"],
                 row["scenario"],

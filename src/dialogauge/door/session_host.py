@@ -129,7 +129,5 @@ class _SampledElsewhere(PolicyBatch):
         return list(await self._ask(ids))
 
 
-@cache
-def session_host(roles_file: str, turns: int, reply_tokens: int) -> SessionHost:
-    """Return the one host of a process: its sessions share clients and their limits."""
-    return SessionHost(roles_file, turns=turns, reply_tokens=reply_tokens)
+session_host = cache(SessionHost)
+"""Returns the one host of a process: its sessions share clients and their limits."""

@@ -29,7 +29,7 @@ class SessionLoop(AgentLoopBase):
     ) -> None:
         """Take what verl gives, and the settings of the loop's file."""
         super().__init__(*args, **kwargs)
-        self.host = session_host(roles_file, turns, reply_tokens)
+        self.host = session_host(roles_file, turns=turns, reply_tokens=reply_tokens)
         fits = self.rollout_config.prompt_length + self.rollout_config.response_length
         self.dialogues = DialogueTokenizer(self.tokenizer, fits)
 

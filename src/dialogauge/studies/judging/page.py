@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from dialogauge.core import Usage
 from dialogauge.report import (
     Axis,
     Bars,
@@ -536,12 +537,7 @@ def _cost_section(summary: Summary) -> Section:
     if not total.calls and not total.cached:
         sentence = "No language model was called; nothing was spent and nothing left this machine."
         return Section("Cost", (Callout((sentence,)),), anchor="cost")
-    heads = ("role", "calls", "from cache", "tokens in", "tokens out", "cost")
-    rows = [
-        (role, of.calls, of.cached, of.prompt_tokens, of.completion_tokens, words.cost(of.cost))
-        for role, of in (*summary.by_role.items(), ("total", total))
-    ]
-    blocks: list[Block] = [data_table("Cost by role", heads, rows, captioned=False)]
+    blocks: list[Block] = [cost_table(summary.by_role, total, captioned=False)]
     if total.repeated_share is not None:
         sentence = (
             f"{words.percent(total.repeated_share)} of the prompts' characters repeat the beginning of the "
@@ -550,6 +546,16 @@ def _cost_section(summary: Summary) -> Section:
         blocks.append(Callout((sentence,)))
     lead = "By role. If the price of one call is unknown, the cost is unknown; it is never counted as zero."
     return Section("Cost", tuple(blocks), lead, anchor="cost")
+
+
+def cost_table(by_role: Mapping[str, Usage], total: Usage, *, captioned: bool = True) -> DataTable:
+    """Show what each role took, and all together."""
+    heads = ("role", "calls", "from cache", "tokens in", "tokens out", "cost")
+    rows = [
+        (role, of.calls, of.cached, of.prompt_tokens, of.completion_tokens, words.cost(of.cost))
+        for role, of in (*by_role.items(), ("total", total))
+    ]
+    return data_table("Cost by role", heads, rows, captioned=captioned)
 
 
 def _settings_section(manifest: Manifest) -> Section:

@@ -15,7 +15,7 @@ from dialogauge.studies.evidence import stored_evidence
 from dialogauge.studies.judging.agents import stored_agents
 from dialogauge.studies.judging.findings import FindingExample, FindingsSummary
 from dialogauge.studies.judging.opening import Known
-from dialogauge.studies.judging.page import report_page
+from dialogauge.studies.judging.page import conversations_lead, report_page
 from dialogauge.studies.judging.people import stored_people
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
@@ -49,6 +49,15 @@ def stored_page(
         Known(stored_trust(run), people, findings, _stored_worst(run), stored_agents(run), evidence),
         against_users=against_users,
     )
+
+
+def unjudged_section(run: StoredRun, rows: Iterable[Row], title: str = "Conversations") -> Section:
+    """Show conversations of a run in which nobody judged."""
+    sampler = Sampler(())
+    for row in rows:
+        sampler.add(row)
+    sample = read_sample(run, sampler.result(), ())
+    return Section(title, (sample.transcripts,), conversations_lead(sample), anchor="conversations")
 
 
 def _with_turns(turns: StoredRun, writer: TranscriptWriter) -> TranscriptWriter:

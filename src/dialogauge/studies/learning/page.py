@@ -31,10 +31,9 @@ from dialogauge.report import (
 )
 from dialogauge.runs import StoredRun
 from dialogauge.stats import Comparison, Estimate
-from dialogauge.studies.judging.page import conversations_lead, run_page, settings_section
-from dialogauge.studies.judging.sampling import Sampler
+from dialogauge.studies.judging.page import run_page, settings_section
+from dialogauge.studies.judging.report import unjudged_section
 from dialogauge.studies.judging.shown import show_conversation
-from dialogauge.studies.judging.transcripts import read_sample
 from dialogauge.studies.learning.figures import (
     CONTROLS,
     NO_MODEL,
@@ -60,11 +59,6 @@ _ALL_SHARE: Final = 0.8
 
 def learn_page(run: StoredRun, result: LearnResult) -> Page:
     """Lay out a run."""
-    sampler = Sampler(())
-    for row in run.rows():
-        if row["candidate"] not in PLANTED:
-            sampler.add(row)
-    sample = read_sample(run, sampler.result(), ())
     sections: list[Section] = []
     for figures in result.sets:
         dots = tuple(
@@ -81,7 +75,7 @@ def learn_page(run: StoredRun, result: LearnResult) -> Page:
         lead = "Of what was taken in, over all memories of a system; the steps of one memory count once."
         sections.append(Section("Cost of taking in", (_cost_table(result.costs),), lead, anchor="cost"))
     sections += [
-        Section("Answers", (sample.transcripts,), conversations_lead(sample), anchor="conversations"),
+        unjudged_section(run, (row for row in run.rows() if row["candidate"] not in PLANTED), "Answers"),
         settings_section(run.manifest, _SETTINGS),
     ]
     asked = sum(s.asked for figures in result.sets for s in figures.systems)

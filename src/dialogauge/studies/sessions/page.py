@@ -24,9 +24,9 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.runs import Row, StoredRun
-from dialogauge.studies.judging.page import conversations_lead, run_page, settings_section
-from dialogauge.studies.judging.sampling import Sampler
-from dialogauge.studies.judging.transcripts import cut, read_sample
+from dialogauge.studies.judging.page import run_page, settings_section
+from dialogauge.studies.judging.report import unjudged_section
+from dialogauge.studies.judging.transcripts import cut
 from dialogauge.studies.sessions.figures import SessionGroup, SessionsResult, tally_sessions
 from dialogauge.studies.simulator.check import check_simulator
 from dialogauge.studies.simulator.page import simulator_brief, simulator_section
@@ -47,14 +47,11 @@ _SETTINGS: Final = ("inputs", "candidates", "turns", "sessions_per", "context_fi
 
 def sessions_page(run: StoredRun, result: SessionsResult) -> Page:
     """Lay out a run of sessions."""
-    manifest, sampler = run.manifest, Sampler(())
-    for row in run.rows():
-        sampler.add(row)
-    sample = read_sample(run, sampler.result(), ())
+    manifest = run.manifest
     sections = [
         *([] if result.simulator is None else [simulator_section(result.simulator)]),
         Section("Sessions", tuple(_tables(result)), anchor="sessions"),
-        Section("Conversations", (sample.transcripts,), conversations_lead(sample), anchor="conversations"),
+        unjudged_section(run, run.rows()),
         _people_section(run),
         settings_section(run.manifest, _SETTINGS),
     ]
