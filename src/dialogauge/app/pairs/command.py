@@ -242,7 +242,7 @@ def _write(made: _Making, target: Path, beside: Path, rows: Sequence[TrainingRow
     options = made.options
     data = (row.marked().data for row in rows)
     written = write_target(options.target, options.kind, data, target, model=_trained(options))
-    missing = written.left_out.rows
+    missing = written.left_out
     kept = (row for number, row in enumerate(rows) if number not in missing)
     write_whole(beside, (json_line(row.provenance.to_json()) for row in kept))
     made.unwritten += len(missing)

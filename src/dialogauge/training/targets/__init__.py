@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dialogauge.training.targets.table import TARGETS, WrittenTarget, expect_target, write_target
+from dialogauge.training.targets.table import TARGETS, expect_target, write_target
 
-__all__ = ["TARGETS", "WrittenTarget", "expect_target", "write_target"]
+__all__ = ["TARGETS", "expect_target", "write_target"]

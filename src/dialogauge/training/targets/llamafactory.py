@@ -16,10 +16,8 @@ from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
 from dialogauge.training.masks import MaskedTokens, load_dialogue_tokenizer
 from dialogauge.training.targets.alternating import dialogue, reply_pair
-from dialogauge.training.targets.shards import Row, TargetRows, place, write_dataset, write_lines
+from dialogauge.training.targets.shards import FITS, Row, TargetFiles, place, write_dataset, write_lines
 
-FITS: Final = 8_192
-"""Tokens of a row."""
 _INFO: Final = "dataset_info.json"
 _STAGES: Final = {
     "sft": "stage: sft\nnum_train_epochs: 1\nlearning_rate: 1.0e-5",
@@ -31,7 +29,7 @@ _TOOLS: Final = "tools: LLaMA-Factory writes calls as its own template does; nam
 _COLUMNS: Final = {"messages": "conversations", "system": "system", "tools": "tools"}
 
 
-def write_llamafactory(to: TargetRows) -> dict[str, Path]:
+def write_llamafactory(to: TargetFiles) -> dict[str, Path]:
     """Write tokens where the model is named, else text as ShareGPT has it; and a configuration.
 
     Raises UsageError where the template of the model's tokenizer does not do.
@@ -49,7 +47,7 @@ def write_llamafactory(to: TargetRows) -> dict[str, Path]:
     return {**written, "config": config, "deepspeed": zero3}
 
 
-def _write_text(to: TargetRows) -> tuple[dict[str, Path], str]:
+def _write_text(to: TargetFiles) -> tuple[dict[str, Path], str]:
     """Write SFT rows and pairs of replies; return the files, and the lines that name the data."""
     reshape = dialogue if to.kind == "sft" else reply_pair
     write_lines(to.out, to.kept(lambda row: _TOOLS if _with_tools(row) else reshape(row)))
@@ -67,7 +65,7 @@ def _with_tools(row: Row) -> bool:
     return bool(row.get("tools")) or any(m.get("tool_calls") or m["role"] == "tool" for m in messages)
 
 
-def _write_tokens(to: TargetRows, model: Path) -> tuple[dict[str, Path], str]:
+def _write_tokens(to: TargetFiles, model: Path) -> tuple[dict[str, Path], str]:
     """Write a folder of token ids and labels; return it, and the lines that name the data."""
     tokenizer = load_dialogue_tokenizer(model, FITS)
     parts = ("",) if to.kind == "sft" else ("chosen_", "rejected_")
@@ -78,7 +76,7 @@ def _write_tokens(to: TargetRows, model: Path) -> tuple[dict[str, Path], str]:
             sides = (tokenizer.encode(row["messages"], tools=row.get("tools")),)
         else:
             sides = tokenizer.pair(row["prompt"], row["chosen"], row["rejected"], tools=row.get("tools"))
-        to.left_out.turns += sides[0].dropped
+        to.turns += sides[0].dropped
         made: dict[str, Any] = {}
         for part, side in zip(parts, sides, strict=True):
             made[f"{part}input_ids"], made[f"{part}labels"] = side.ids, side.labels

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -22,6 +23,8 @@ Row = Mapping[str, Any]
 """A training row in TRL's conversational form."""
 SHARD: Final = 2_000
 """Rows in memory at once; those of a row group of Parquet."""
+FITS: Final = 8_192
+"""Tokens of a row."""
 TOKEN_SHARD: Final = 100
 """Rows of token ids in memory at once, which take a hundred times as much."""
 
@@ -31,34 +34,8 @@ Reshape = Callable[[Row], dict[str, Any] | str]
 
 
 @dataclass(slots=True)
-class LeftOut:
-    """What has no place in the target's form."""
-
-    rows: dict[int, str] = field(default_factory=dict)
-    """By the number of the row, from 0, why."""
-    turns: int = 0
-    """Oldest turns that did not fit into the tokens of their rows."""
-
-    def kept(self, rows: Iterable[Row], reshape: Reshape) -> Iterator[dict[str, Any]]:
-        """Yield rows in the target's form, and note others.
-
-        Raises UsageError for a row that cannot be written; the message has its number, from 1.
-        """
-        for number, row in enumerate(rows):
-            try:
-                made = reshape(row)
-            except UsageError as error:
-                msg = f"row {number + 1:,}: {error.message}"
-                raise UsageError(msg, hint=error.hint) from error
-            if isinstance(made, str):
-                self.rows[number] = made
-            else:
-                yield made
-
-
-@dataclass(frozen=True, slots=True)
-class TargetRows:
-    """Rows that are to be written for a trainer, and where."""
+class TargetFiles:
+    """Rows that are written for a trainer, and what was written."""
 
     kind: str
     rows: Iterable[Row]
@@ -67,11 +44,35 @@ class TargetRows:
     """The data file; what stands beside it begins with its name."""
     model: Path | None = None
     """The folder of the model that is to be trained."""
-    left_out: LeftOut = field(default_factory=LeftOut)
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """What was written, by what it is: `data`, `config` ..."""
+    left_out: dict[int, str] = field(default_factory=dict)
+    """By the number of a row that has no place in the target's form, from 0, why."""
+    turns: int = 0
+    """Oldest turns that did not fit into the tokens of their rows."""
 
     def kept(self, reshape: Reshape) -> Iterator[dict[str, Any]]:
-        """Yield the rows in the target's form; see `LeftOut.kept`."""
-        return self.left_out.kept(self.rows, reshape)
+        """Yield rows in the target's form, and note others.
+
+        Raises UsageError for a row that cannot be written; the message has its number, from 1.
+        """
+        for number, row in enumerate(self.rows):
+            try:
+                made = reshape(row)
+            except UsageError as error:
+                msg = f"row {number + 1:,}: {error.message}"
+                raise UsageError(msg, hint=error.hint) from error
+            if isinstance(made, str):
+                self.left_out[number] = made
+            else:
+                yield made
+
+    @property
+    def lines(self) -> Iterator[tuple[str, int]]:
+        """Yield what was left out, and how much of it."""
+        yield from Counter(self.left_out.values()).items()
+        if self.turns:
+            yield f"oldest turns of rows that have more than {FITS:,} tokens", self.turns
 
     def beside(self, ending: str) -> Path:
         """Return a file beside the data."""

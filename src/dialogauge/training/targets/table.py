@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 from dialogauge.core import UsageError
 from dialogauge.training.targets.alternating import dialogue
-from dialogauge.training.targets.llamafactory import FITS, write_llamafactory
-from dialogauge.training.targets.shards import LeftOut, Row, TargetRows, write_lines
+from dialogauge.training.targets.llamafactory import write_llamafactory
+from dialogauge.training.targets.shards import Row, TargetFiles, write_lines
 from dialogauge.training.targets.trainers import write_openrlhf, write_trl, write_verl
 
-Writer = Callable[[TargetRows], dict[str, Path]]
+Writer = Callable[[TargetFiles], dict[str, Path]]
 """Returns what was written, by what it is."""
 
 
-def _write_sharegpt(to: TargetRows) -> dict[str, Path]:
+def _write_sharegpt(to: TargetFiles) -> dict[str, Path]:
     write_lines(to.out, to.kept(dialogue))
     return {"data": to.out}
 
@@ -78,25 +76,9 @@ def expect_target(target: str, kind: str, model: Path | None = None) -> Writer:
     return writer
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenTarget:
-    """What was written for a trainer."""
-
-    files: Mapping[str, Path]
-    """By what they are: `data`, `config` ..."""
-    left_out: LeftOut
-
-    @property
-    def lines(self) -> Iterator[tuple[str, int]]:
-        """Yield what was left out, and how much of it."""
-        yield from Counter(self.left_out.rows.values()).items()
-        if self.left_out.turns:
-            yield f"oldest turns of rows that have more than {FITS:,} tokens", self.left_out.turns
-
-
 def write_target(
     target: str, kind: str, rows: Iterable[Row], out: Path, *, model: Path | None = None
-) -> WrittenTarget:
+) -> TargetFiles:
     """Write rows for a trainer, and beside them a configuration that runs; shard by shard.
 
     Args:
@@ -113,5 +95,6 @@ def write_target(
         MissingExtra: pyarrow or transformers is not installed, and needed.
         StoreError: The system refuses to write.
     """
-    to = TargetRows(kind, rows, out, model)
-    return WrittenTarget(expect_target(target, kind, model)(to), to.left_out)
+    to = TargetFiles(kind, rows, out, model)
+    to.files = expect_target(target, kind, model)(to)
+    return to

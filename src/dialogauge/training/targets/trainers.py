@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import orjson
 
-from dialogauge.training.targets.shards import Row, TargetRows, place, write_lines, write_parquet
+from dialogauge.training.targets.shards import Row, TargetFiles, place, write_lines, write_parquet
 
 _COMMANDS: Final[Mapping[str, str]] = {"sft": "sft", "dpo": "dpo", "segment": "dspo", "rl": "gsrpo"}
 """By kind of rows what `dialogauge tune` does with them."""
 
 
-def write_trl(to: TargetRows) -> dict[str, Path]:
+def write_trl(to: TargetFiles) -> dict[str, Path]:
     """Write the rows as they are, and a configuration of accelerate for several GPUs."""
     write_lines(to.out, to.rows)
     files = {"data": to.out}
@@ -35,7 +35,7 @@ def write_trl(to: TargetRows) -> dict[str, Path]:
     return {**files, "accelerate": place("accelerate.yaml", accelerate, lines={"command": line})}
 
 
-def write_verl(to: TargetRows) -> dict[str, Path]:
+def write_verl(to: TargetFiles) -> dict[str, Path]:
     """Write Parquet and a configuration; for RL also the loop of sessions, and who plays and judges."""
     data, config = to.out.with_suffix(".parquet"), to.beside("verl.yaml")
     names = {**to.names, "name": to.out.stem, "file": data.name}
@@ -71,7 +71,7 @@ def _verl_prompt(row: Row, number: int) -> dict[str, Any]:
     }
 
 
-def write_openrlhf(to: TargetRows) -> dict[str, Path]:
+def write_openrlhf(to: TargetFiles) -> dict[str, Path]:
     """Write JSON lines and the command; for RL also what plays the sessions, and who plays and judges."""
     script = to.beside("openrlhf.sh")
     names = {**to.names, "file": to.out.name, "script": script.name}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
+from pathlib import Path
 
 import pyarrow.ipc
 import pyarrow.parquet
@@ -11,7 +12,7 @@ import pytest
 
 from dialogauge.core import UsageError
 from dialogauge.training.targets import shards
-from dialogauge.training.targets.shards import LeftOut, place, write_dataset, write_lines, write_parquet
+from dialogauge.training.targets.shards import TargetFiles, place, write_dataset, write_lines, write_parquet
 
 
 def counted(number, taken):
@@ -97,13 +98,13 @@ def test_a_row_that_cannot_be_written_is_named():
             raise UsageError("it is too long", hint="shorten it")
         return "of no use" if row["id"] == 1 else dict(row)
 
-    left_out = LeftOut()
-    rows = left_out.kept(counted(3, []), reshape)
+    to = TargetFiles("sft", counted(3, []), Path("rows.jsonl"))
+    rows = to.kept(reshape)
     assert next(rows)["id"] == 0
     with pytest.raises(UsageError, match="row 3: it is too long") as error:
         next(rows)
     assert error.value.hint == "shorten it"
-    assert left_out.rows == {1: "of no use"}
+    assert to.left_out == {1: "of no use"}
 
 
 def test_names_are_quoted_as_the_file_has_it(tmp_path):

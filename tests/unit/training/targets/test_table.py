@@ -115,7 +115,7 @@ def test_tools_are_left_out_where_the_reader_would_write_them_otherwise(tmp_path
         ((reason, number),) = written.lines
         assert reason.startswith("tools: ")
         assert number == 2
-        assert set(written.left_out.rows) == {0, 2}
+        assert set(written.left_out) == {0, 2}
     rows = pyarrow.parquet.read_table(tmp_path / "verl.parquet").to_pylist()
     assert rows == [SFT]
 
