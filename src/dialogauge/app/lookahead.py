@@ -111,18 +111,21 @@ def _dimensions(rubric: str) -> list[str]:
 
 
 def _counts(prepared: PreparedSearch, units: int) -> dict[str, int]:
-    o = prepared.options
-    segments = units * o.segments * o.draw
-    both = 2 * o.segment_turns
-    return {"messages": segments * both, "judgements": segments * o.judge_repeats, "scenarios": units}
+    messages, judgements = _most(prepared.options, units)
+    return {"messages": messages, "judgements": judgements, "scenarios": units}
+
+
+def _most(options: LookaheadOptions, scenarios: int) -> tuple[int, int]:
+    """Return how many messages and judgements some scenarios take at most."""
+    segments = scenarios * options.segments * options.draw
+    return segments * options.segment_turns * 2, segments * options.judge_repeats
 
 
 def _plan_words(plan: Plan, options: LookaheadOptions) -> str:
-    per_scenario = options.segments * options.draw
-    messages, judgements = per_scenario * options.segment_turns * 2, per_scenario * options.judge_repeats
+    messages, judgements = _most(options, plan.left)
     return (
         f"would search {plan.left:,} of {counted(plan.counts['scenarios'], 'scenario')}: at most "
-        f"{plan.left * messages:,} messages, and {plan.left * judgements:,} judgements by {plan.judge}"
+        f"{messages:,} messages, and {judgements:,} judgements by {plan.judge}"
     )
 
 

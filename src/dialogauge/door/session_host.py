@@ -99,14 +99,9 @@ class SessionHost:
         )
         policy = PolicyModel(SimpleNamespace(generation_config=None), tokenizer, self.settings)
         for number in range(_TRIES):
-            user = self.player.users(about)
+            batch, user = _SampledElsewhere(policy, sample), self.player.users(about)
             rollout = await self.player.session(
-                _SampledElsewhere(policy, sample),
-                0,
-                RolloutPrompt(about, start),
-                start.id,
-                seed + number,
-                user,
+                batch, 0, RolloutPrompt(about, start), start.id, seed + number, user
             )
             if rollout.reward is not None:
                 return rollout

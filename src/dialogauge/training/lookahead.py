@@ -137,14 +137,9 @@ class LookaheadStudy(Study[SearchResult]):
         start = beginning(scenario, scenario.id, SEARCH, seed=self.seed)
         earlier = [step for row in unit.earlier[:1] for step in search_details(row)["steps"]]
         steps = [step for step in earlier if step.winner is not None]
-        committed = start
-        for step in steps:
-            committed = _with(committed, step)
         while len(steps) < self.segments and (not steps or _goes_on(steps[-1])):
-            step = await self._step(scenario, committed, len(steps) + 1, unit.seed)
-            steps.append(step)
-            committed = _with(committed, step)
-        return (self._produced(scenario, start, committed, steps),)
+            steps.append(await self._step(scenario, _committed(start, steps), len(steps) + 1, unit.seed))
+        return (self._produced(scenario, start, steps),)
 
     async def _step(self, scenario: Scenario, committed: Conversation, number: int, seed: int) -> SearchStep:
         """Roll out and score the segments of one step, side by side, and choose the best."""
@@ -219,11 +214,9 @@ class LookaheadStudy(Study[SearchResult]):
             failure=None if scores else JudgeFailure("unmet", "no dimension has a score: all are n/a"),
         )
 
-    def _produced(
-        self, scenario: Scenario, start: Conversation, committed: Conversation, steps: Sequence[SearchStep]
-    ) -> Produced:
+    def _produced(self, scenario: Scenario, start: Conversation, steps: Sequence[SearchStep]) -> Produced:
         """Return the record of a scenario."""
-        last, failure = steps[-1], None
+        committed, last, failure = _committed(start, steps), steps[-1], None
         if last.winner is None:
             reasons = Counter((c.failure.kind, c.failure.message) for c in last.candidates if c.failure)
             ((kind, first), times), *_ = reasons.most_common(1)
@@ -256,6 +249,7 @@ class LookaheadStudy(Study[SearchResult]):
     def facts(self) -> StudyFacts:
         """Return who was in the pool, and who scored."""
         scales = [d.scale for d in self.judge.dimensions if d.name in self.dimensions]
+        low, high = min(s.low for s in scales), max(s.high for s in scales)
         return StudyFacts(
             judge={"name": self.judge.name, "digest": SEARCHED},
             dimensions=(),
@@ -272,10 +266,7 @@ class LookaheadStudy(Study[SearchResult]):
                     "dimensions": [*self.dimensions],
                     "repeats": self.judge_repeats,
                 },
-                "search": {
-                    "min_margin": self.min_margin,
-                    "scale": [min(s.low for s in scales), max(s.high for s in scales)],
-                },
+                "search": {"min_margin": self.min_margin, "scale": [low, high]},
             },
         )
 
@@ -284,11 +275,11 @@ class LookaheadStudy(Study[SearchResult]):
         return self.lay_out(result, run)
 
 
-def _with(committed: Conversation, step: SearchStep) -> Conversation:
-    """Return a conversation with the winner's segment of a step."""
-    best = step.committed
-    new = () if best is None else tuple(Message(m["role"], m["content"]) for m in best.messages)
-    return replace(committed, messages=(*committed.messages, *new))
+def _committed(start: Conversation, steps: Sequence[SearchStep]) -> Conversation:
+    """Return a conversation with the segments of the winners."""
+    segments = [step.committed.messages for step in steps if step.committed is not None]
+    new = (Message(m["role"], m["content"]) for messages in segments for m in messages)
+    return replace(start, messages=(*start.messages, *new))
 
 
 def _goes_on(step: SearchStep) -> bool:
