@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from dialogauge.app.build import build_judge
@@ -12,7 +11,7 @@ from dialogauge.app.command import StudyEntry, chosen_directory
 from dialogauge.app.config import RoleSettings, answering, model_of
 from dialogauge.app.lookahead_page import search_blocks, search_page, shown_search, stored_page
 from dialogauge.app.merging import load_config, references
-from dialogauge.app.outcome import CommandOutcome, Plan, PlanJson
+from dialogauge.app.outcome import Plan, PlanJson
 from dialogauge.app.settings import JudgeOptions, LookaheadOptions
 from dialogauge.app.simulate import (
     PreparedUsers,
@@ -25,7 +24,6 @@ from dialogauge.app.simulate import (
 from dialogauge.app.sources import PythonInput
 from dialogauge.core import UsageError
 from dialogauge.core.settings import narrowed
-from dialogauge.report import Block
 from dialogauge.rubrics import load_rubric
 from dialogauge.text import counted
 from dialogauge.training import LookaheadStudy, SearchResult
@@ -129,10 +127,6 @@ def _plan_words(plan: Plan, options: LookaheadOptions) -> str:
     )
 
 
-def _view(outcome: CommandOutcome[SearchResult]) -> Iterable[Block]:
-    return search_blocks(outcome.result)
-
-
 ENTRY: Final = StudyEntry(
     name="lookahead",
     prints=SearchResult,
@@ -146,7 +140,7 @@ ENTRY: Final = StudyEntry(
     counts=_counts,
     measured=20,
     plan_words=_plan_words,
-    view=_view,
+    view=lambda outcome: search_blocks(outcome.result),
     page=stored_page,
     shown=shown_search,
 )

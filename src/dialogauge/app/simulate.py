@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final, Protocol, TypeVar
@@ -31,14 +31,13 @@ from dialogauge.app.clients import Clients
 from dialogauge.app.command import ReadyStudy, StudyEntry, chosen_directory
 from dialogauge.app.config import answering, model_of
 from dialogauge.app.merging import load_config, references
-from dialogauge.app.outcome import CommandOutcome, Plan, PlanJson
+from dialogauge.app.outcome import Plan, PlanJson
 from dialogauge.app.settings import PlayOptions, SimulateOptions
 from dialogauge.app.sources import PythonInput, is_run, open_source
 from dialogauge.core import Conversation, InputError, Usage, UsageError, digest_text
 from dialogauge.core.files import shown_path
 from dialogauge.core.protocols import Agent
 from dialogauge.llm import ChatClient
-from dialogauge.report import Block
 from dialogauge.runs import Observer, Study, StudyRun
 from dialogauge.studies.sessions.figures import SessionsResult
 from dialogauge.studies.sessions.page import session_blocks, stored_page
@@ -234,10 +233,6 @@ def _plan_words(plan: Plan, options: SimulateOptions) -> str:
     return f"would play {plan.left:,} of {counted(plan.counts['sessions'], 'session')} with {plan.judge}"
 
 
-def _view(outcome: CommandOutcome[SessionsResult]) -> Iterable[Block]:
-    return session_blocks(outcome.result)
-
-
 ENTRY: Final = StudyEntry(
     name="simulate",
     prints=SessionsResult,
@@ -251,6 +246,6 @@ ENTRY: Final = StudyEntry(
     counts=lambda prepared, units: {"sessions": units},
     measured=20,
     plan_words=_plan_words,
-    view=_view,
+    view=lambda outcome: session_blocks(outcome.result),
     page=stored_page,
 )
