@@ -65,9 +65,9 @@ def tune_brief(manifest: TuneManifest) -> Iterator[Block]:
     if manifest.ended != "finished":
         yield Callout((" ".join([_ENDED[manifest.ended], manifest.why or ""]).strip(),), "warn")
     yield from _gains(manifest)
-    winner = manifest.after.get("reward_chosen")
-    if winner is not None and winner < 0:
-        yield Callout(("The winners became less likely than before; the losers fell further.",), "warn")
+    if round(manifest.after.get("reward_chosen") or 0.0, 2) < 0:
+        more = "; the losers fell further" if (manifest.after.get("margin") or 0.0) > 0 else ""
+        yield Callout((f"The winners became less likely than before{more}.",), "warn")
     if manifest.after:
         rows: list[Sequence[Cell]] = [
             (FIGURES.get(name, name), _number(manifest.before.get(name)), _number(value))
