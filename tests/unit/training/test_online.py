@@ -66,13 +66,13 @@ def train(policy, out, judge=None, *, second=None, single_turn=False, **more):
 
     asked = settings(**more)
     scorer = SessionScorer(judge or CatchphraseJudge(), ("session",))
-    player = SessionPlayer(lambda scenario: ToyUser(), scorer, asked.costs)
+    seconds = None if second is None else SessionScorer(second, ("session",))
+    player = SessionPlayer(lambda scenario: ToyUser(), scorer, seconds, asked.costs)
     data = out.parent / "rl.jsonl"
     data.write_text("{}\n")
     out.mkdir(exist_ok=True)
     with asyncio.Runner() as runner:
-        seconds = None if second is None else SessionScorer(second, ("session",))
-        trainer = OnlineTrainer(prompts(), player, runner.run, seconds, single_turn)
+        trainer = OnlineTrainer(prompts(), player, runner.run, single_turn)
         folder = TuneFolder(out)
         job = TuneJob(method="gsrpo", settings=asked, model=policy, data=data, device="cpu")
         return tune(job, trainer, folder), list(folder.lines())

@@ -39,6 +39,7 @@ FIGURES: Final[Mapping[str, str]] = {
     "clip_share": "Share of tokens at which the clip holds back",
     "truncated": "Share of replies that the cap cut off",
     "repeated": "Share of replies that repeat an earlier one",
+    "length_pays": "Correlation of score and length within groups",
     "skipped": "Groups left out: without spread, or with too few scores",
     "failed": "Sessions without a score",
     "dropped": "Sessions whose oldest turns did not fit",
