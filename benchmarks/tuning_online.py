@@ -115,7 +115,7 @@ def gsrpo(model: Path, out: Path, judge: Any, seed: int, **changes: Any) -> Any:
     tokens, most = statistics.fmean(lengths[-10:]), TURNS * settings.reply_tokens
     print(
         f"{judge.name}, {settings.backend}, seed {seed}: {manifest.ended} after {len(lines)} steps; reward "
-        f"of the first five {first:.2f}, of the last ten {last:.2f} (4.7); tokens of a session {tokens:.1f} of "
+        f"of the first five {first:.2f}, of the last ten {last:.2f} (4.7); tokens a session {tokens:.1f} of "
         f"{most} (half); {time.process_time() - begun:.0f} s of CPU (60)",
         flush=True,
     )

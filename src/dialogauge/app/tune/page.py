@@ -50,7 +50,7 @@ _ENDED: Final[Mapping[str, str]] = {
     "interrupted": "It was interrupted; the same command continues from its last checkpoint.",
     "running": "It is not finished; the same command continues from its last checkpoint.",
     "error": "It ended with an error; the same command continues from its last checkpoint.",
-    "guard": "A guard stopped it.",
+    "guard": "A guard stopped it; the model is that of before this step, and older checkpoints are kept.",
 }
 
 
