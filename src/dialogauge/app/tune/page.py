@@ -39,6 +39,7 @@ FIGURES: Final[Mapping[str, str]] = {
     "clip_share": "Share of tokens at which the clip holds back",
     "truncated": "Share of replies that the cap cut off",
     "repeated": "Share of replies that repeat an earlier one",
+    "length_pays": "Correlation of score and length within groups",
     "skipped": "Groups left out: without spread, or with too few scores",
     "failed": "Sessions without a score",
     "dropped": "Sessions whose oldest turns did not fit",
@@ -49,7 +50,7 @@ _ENDED: Final[Mapping[str, str]] = {
     "interrupted": "It was interrupted; the same command continues from its last checkpoint.",
     "running": "It is not finished; the same command continues from its last checkpoint.",
     "error": "It ended with an error; the same command continues from its last checkpoint.",
-    "guard": "A guard stopped it.",
+    "guard": "A guard stopped it; the model is that of before this step, and older checkpoints are kept.",
 }
 
 
