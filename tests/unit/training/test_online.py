@@ -66,13 +66,13 @@ def train(policy, out, judge=None, *, second=None, single_turn=False, **more):
 
     asked = settings(**more)
     scorer = SessionScorer(judge or CatchphraseJudge(), ("session",))
-    player = SessionPlayer(lambda scenario: ToyUser(), scorer, asked.costs)
+    seconds = None if second is None else SessionScorer(second, ("session",))
+    player = SessionPlayer(lambda scenario: ToyUser(), scorer, seconds, asked.costs)
     data = out.parent / "rl.jsonl"
     data.write_text("{}\n")
     out.mkdir(exist_ok=True)
     with asyncio.Runner() as runner:
-        seconds = None if second is None else SessionScorer(second, ("session",))
-        trainer = OnlineTrainer(prompts(), player, runner.run, seconds, single_turn)
+        trainer = OnlineTrainer(prompts(), player, runner.run, single_turn)
         folder = TuneFolder(out)
         job = TuneJob(method="gsrpo", settings=asked, model=policy, data=data, device="cpu")
         return tune(job, trainer, folder), list(folder.lines())
@@ -168,6 +168,29 @@ def test_the_second_judge_is_asked_now_and_then(policy, tmp_path):
     _, lines = train(policy, tmp_path / "out", second=second, backend="plain", steps=3, second_every=2)
     assert second.asked == 16
     assert [line.figures.get("second") for line in lines] == [2.0, None, 2.0]
+
+
+@pytest.mark.parametrize("backend", ["plain", "trl"])
+def test_a_guard_stops_the_run_and_leaves_the_model_before(policy, tmp_path, backend):
+    if backend == "trl":
+        pytest.importorskip("trl")
+    from dialogauge.app.tune.page import tune_page
+    from dialogauge.report import html_bytes
+
+    manifest, lines = train(
+        policy, tmp_path / "out", backend=backend, steps=8, reply_tokens=2, turns=1, save_every=2
+    )
+    assert manifest.ended == "guard"
+    assert manifest.why.startswith("replies fill the cap: ")
+    # Five steps are looked at; the fifth is played, and nothing is learned from it.
+    assert [line.step for line in lines] == [1, 2, 3, 4]
+    assert {row["step"] for row in sessions(tmp_path / "out")} == {1, 2, 3, 4, 5}
+    assert (tmp_path / "out" / "model.safetensors").exists()
+    steps = sorted(p.name for p in (tmp_path / "out" / "checkpoints").iterdir())
+    assert steps == ["checkpoint-4", "checkpoint-8"]
+    page = html_bytes(tune_page(manifest, lines))
+    page = page if isinstance(page, bytes) else b"".join(page)
+    assert page.index(b"A guard stopped it") < page.index(b"What was trained on")
 
 
 def test_a_killed_run_goes_on_with_the_sessions_of_its_checkpoint(policy, tmp_path):
