@@ -254,3 +254,14 @@ def test_loss_of_trl_is_ours_on_the_same_sessions(policy):
     stub.args.use_bias_correction_kl = True
     theirs = GRPOTrainer._compute_loss(stub, None, inputs)
     assert float(theirs) == pytest.approx(float(weighted.loss), abs=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["plain", "trl"])
+def test_an_adapter_is_trained_too(policy, tmp_path, backend):
+    pytest.importorskip("peft")
+    if backend == "trl":
+        pytest.importorskip("trl")
+    manifest, lines = train(policy, tmp_path / "out", backend=backend, steps=2, lora=True, lora_r=4)
+    assert manifest.ended == "finished"
+    assert lines[-1].figures["kl"] > 0
+    assert (tmp_path / "out" / "adapter" / "adapter_config.json").exists()
