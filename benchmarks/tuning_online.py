@@ -82,7 +82,7 @@ def prompts(characters: Sequence[Character]) -> list[RolloutPrompt]:
 
 
 def player(judge: Any, costs: Any) -> SessionPlayer:  # noqa: ANN401
-    return SessionPlayer(lambda scenario: ToyUser(), SessionScorer(judge, ("session",)), costs)
+    return SessionPlayer(lambda scenario: ToyUser(), SessionScorer(judge, ("session",)), SECOND, costs)
 
 
 SECOND: Final = SessionScorer(ShareJudge(), ("session",))
@@ -104,7 +104,7 @@ def gsrpo(model: Path, out: Path, judge: Any, seed: int, **changes: Any) -> Any:
     settings = OnlineSettings(**{**of_toy, **changes})
     begun = time.process_time()
     with asyncio.Runner() as runner:
-        trainer = OnlineTrainer(prompts(PLAYED), player(judge, settings.costs), runner.run, SECOND)
+        trainer = OnlineTrainer(prompts(PLAYED), player(judge, settings.costs), runner.run)
         data = written(out.parent / "none.jsonl", [{}])
         job = TuneJob(method="gsrpo", settings=settings, model=model, data=data, device="cpu")
         manifest = tune(job, trainer, TuneFolder(out), fresh=True)
@@ -112,12 +112,11 @@ def gsrpo(model: Path, out: Path, judge: Any, seed: int, **changes: Any) -> Any:
     rewards = [figures["reward"] or 0.0 for figures in lines]
     lengths = [TURNS * (figures["length"] or 0.0) for figures in lines]
     first, last = statistics.fmean(rewards[:5]), statistics.fmean(rewards[-10:])
+    tokens, most = statistics.fmean(lengths[-10:]), TURNS * settings.reply_tokens
     print(
-        f"{judge.name}, {settings.backend}, seed {seed}: {manifest.ended} after {len(lines)} steps; "
-        f"reward of the first five {first:.2f}, of the last ten {last:.2f} "
-        f"(4.7); tokens of a session {statistics.fmean(lengths[-10:]):.1f} of "
-        f"{TURNS * settings.reply_tokens} (half); "
-        f"{time.process_time() - begun:.0f} s of CPU (60)",
+        f"{judge.name}, {settings.backend}, seed {seed}: {manifest.ended} after {len(lines)} steps; reward "
+        f"of the first five {first:.2f}, of the last ten {last:.2f} (4.7); tokens a session {tokens:.1f} of "
+        f"{most} (half); {time.process_time() - begun:.0f} s of CPU (60)",
         flush=True,
     )
     if manifest.why:
@@ -131,7 +130,6 @@ def held_out(model: Path, out: Path) -> None:
         personas = HeldOutPersonas(
             prompts=prompts(HELD_OUT),
             player=player(CatchphraseJudge(), RewardCosts()),
-            second=SECOND,
             run=runner.run,
             settings=PLAY,
             each=4,
@@ -162,7 +160,7 @@ def online(base: Path, parts: Sequence[str]) -> None:
                 held_out(model, out)
     if "guard" in parts:
         for seed in SEEDS:
-            harder = {"backend": "plain", "learning_rate": 1e-3, "reply_tokens": 16}
+            harder: dict[str, Any] = {"backend": "plain", "learning_rate": 1e-3, "reply_tokens": 16}
             gsrpo(model, base / f"length-{seed}", LengthJudge(), seed, **harder)
     if "dspo" in parts:
         data = written(base / "pairs.jsonl", segment_pairs(TRAIN, 512, seed=1))

@@ -30,6 +30,10 @@ class GuardLimits(Value):
     """Mean length of a reply, as a share of the cap."""
     truncated_share: float = 0.5
     """Share of replies that the cap cut off."""
+    length_pays: float = 0.8
+    """Correlation of score and length within groups, where replies have grown."""
+    grown: float = 1.25
+    """Length of replies by that of the first steps."""
     second_fall: float = 0.25
     """Points that the second judge has fallen by."""
 
@@ -48,6 +52,8 @@ class RewardFigures:
     """Share of replies that the cap cut off."""
     repeated: float = 0.0
     """Share of replies that repeat an earlier one."""
+    length_pays: float | None = None
+    """Correlation of the scores of sessions with their sampled tokens, within groups; None without spread."""
     failed: int = 0
     """Sessions without a score."""
     skipped: int = 0
@@ -87,6 +93,17 @@ class RewardGuard:
             return f"replies fill the cap: {length:.1f} of {self.cap} tokens on average {over}"
         if truncated >= self.limits.truncated_share:
             return f"replies do not end: the cap of {self.cap} tokens cut {truncated:.0%} of them off {over}"
+        pays = [s.length_pays for s in last if s.length_pays is not None]
+        at_first = statistics.fmean(s.length for s in self._steps[:_STEPS])
+        if (
+            pays
+            and statistics.fmean(pays) >= self.limits.length_pays
+            and length >= self.limits.grown * at_first
+        ):
+            return (
+                f"the reward pays for length: it goes with the tokens of a session by a correlation of "
+                f"{statistics.fmean(pays):.2f} {over}, and replies grew from {at_first:.1f} to {length:.1f}"
+            )
         return None
 
     def _second_judge(self) -> str | None:

@@ -17,7 +17,7 @@ import numpy as np
 from dialogauge.core import digest_text
 from dialogauge.stats import Comparison, adjusted, compare_gain, gain_of_sums
 from dialogauge.training.policy import Policy
-from dialogauge.training.rollouts import PolicyModel, RolloutPrompt, SessionPlayer, SessionScorer
+from dialogauge.training.rollouts import PolicyModel, RolloutPrompt, SessionPlayer
 from dialogauge.training.train_settings import PlaySettings
 from dialogauge.training.tuning import PlayedGain
 
@@ -38,7 +38,6 @@ class HeldOutPersonas:
 
     prompts: Sequence[RolloutPrompt]
     player: SessionPlayer
-    second: SessionScorer | None
     run: Callable[[Coroutine[Any, Any, Any]], Any]
     """Runs a coroutine to its end."""
     settings: PlaySettings
@@ -55,12 +54,7 @@ class HeldOutPersonas:
             prompts, names = [p for p, _ in part], [f"{p.persona}/{number}" for p, number in part]
             seeds = [int(digest_text(f"{self.seed}\x1fheld out\x1f{name}")[:7], 16) for name in names]
             rollouts = self.run(self.player.play(model, prompts, names, seeds))
-            for rollout, seed in zip(rollouts, seeds, strict=True):
-                scores = None
-                if self.second is not None and rollout.scores:
-                    judged = self.run(self.second.scores(rollout.conversation, seed))
-                    scores = judged if isinstance(judged, dict) else None
-                yield {**rollout.to_row(), "candidate": arm, "second": scores}
+            yield from ({**rollout.to_row(), "candidate": arm} for rollout in rollouts)
 
 
 def mean_score(row: Row, judge: By, dimension: str | None = None) -> float | None:

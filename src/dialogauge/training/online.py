@@ -7,6 +7,7 @@ sessions of one turn, whose user says the same to the whole group.
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 import warnings
@@ -39,7 +40,6 @@ from dialogauge.training.rollouts import (
     Rollout,
     RolloutPrompt,
     SessionPlayer,
-    SessionScorer,
 )
 from dialogauge.training.train_settings import OnlineSettings
 from dialogauge.training.trl_backend import quietly, train_with_trl, trl_arguments, trl_silenced
@@ -78,8 +78,6 @@ class OnlineTrainer:
     player: SessionPlayer
     run: Callable[[Coroutine[Any, Any, Any]], Any]
     """Runs a coroutine to its end, in the loop that the clients of users and judges belong to."""
-    second: SessionScorer | None = None
-    """A judge that is no reward: it is asked now and then what it thinks of the same sessions."""
     single_turn: bool = False
     """Whether all sessions of a group hear the same message, and have one turn: GRPO."""
 
@@ -107,7 +105,8 @@ class OnlineTrainer:
         rounds = SessionRounds(self, settings, policy, folder)
         train = _train_trl if settings.backend == "trl" else _train_plain
         try:
-            model, finished = train(rounds)
+            with trl_silenced():
+                model, finished = train(rounds)
         except _GuardStop as stop:
             return Trained(model=rounds.model, counts=rounds.counts(), guard=str(stop))
         return Trained(model=model, counts=rounds.counts(), finished=finished)
@@ -126,8 +125,12 @@ class SessionRounds:
         self.model: Any = policy.model
         """As it is trained."""
         self._counts: Counter[str] = Counter()
-        self._order = _endless(len(trainer.prompts), settings.seed)
-        self._places: list[int] = []
+        order = _endless(len(trainer.prompts), settings.seed)
+        groups = self.updates // settings.iterations * (settings.sessions // settings.group)
+        self.numbers = [
+            number for _, number in zip(range(groups), order, strict=False) for _ in range(settings.group)
+        ]
+        """Of the prompts of all sessions, step by step, each as often as a group has sessions."""
         checkpoint = folder.last_checkpoint()
         done = 0 if checkpoint is None else int(checkpoint.name.rpartition("-")[2]) // settings.iterations
         kept, path = list[bytes](), folder.path / SESSIONS_FILE
@@ -136,13 +139,6 @@ class SessionRounds:
                 with suppress(ValueError):  # half a line that a killed process left
                     kept += [line] if orjson.loads(line)["step"] <= done else []
         write_whole(path, kept)
-
-    def prompt_numbers(self, step: int) -> list[int]:
-        """Return the prompts of a step, counted from 0: one for each group."""
-        groups = self.settings.sessions // self.settings.group
-        while len(self._places) < (step + 1) * groups:
-            self._places.append(next(self._order))
-        return self._places[step * groups : (step + 1) * groups]
 
     def play(self, model: Any, numbers: Sequence[int], step: int) -> PlayedBatch:  # noqa: ANN401
         """Play a session for each prompt, and score it.
@@ -165,34 +161,20 @@ class SessionRounds:
             names,
             seeds,
             hear_the_same=s.group if self.trainer.single_turn else 1,
+            ask_second=step % s.second_every == 0,
         )
         rollouts: list[Rollout] = self.trainer.run(playing)
         if all(r.reward is None for r in rollouts):
             first = next(r.failure.message for r in rollouts if r.failure is not None)
             msg = f"every session of step {step + 1} failed: {first}"
             raise UsageError(msg, hint="nothing was learned from them; mend simulator or judge, and go on")
-        seconds = self._second(rollouts, seeds, step)
         advantages = self._advantages(rollouts)
-        figures = self._figures(rollouts, advantages, seconds, step)
-        rows = (
-            {"step": step + 1, **r.to_row(), "second": second}
-            for r, second in zip(rollouts, seconds, strict=True)
-        )
+        figures = self._figures(rollouts, advantages, step)
         with (self.folder.path / SESSIONS_FILE).open("ab") as file:
-            file.writelines(json_line(row) for row in rows)
+            file.writelines(json_line({"step": step + 1, **r.to_row()}) for r in rollouts)
         if (reason := self.guard.observe(figures)) is not None:
             raise _GuardStop(reason)
         return PlayedBatch(rollouts, advantages, figures)
-
-    def _second(self, rollouts: Sequence[Rollout], seeds: Sequence[int], step: int) -> list[float | None]:
-        """Return what the second judge gives the sessions; None for all where it is not asked."""
-        asked, s = self.trainer.second, self.settings
-        if asked is None or step % s.second_every:
-            return [None] * len(rollouts)
-        return [
-            None if not r.scores else self.trainer.run(asked.mean(r.conversation, seed))
-            for r, seed in zip(rollouts, seeds, strict=True)
-        ]
 
     def _advantages(self, rollouts: Sequence[Rollout]) -> Advantages:
         import torch
@@ -200,22 +182,21 @@ class SessionRounds:
         rewards = [float("nan") if r.reward is None else r.reward for r in rollouts]
         return group_advantages(torch.tensor(rewards, device=self.policy.device), self.settings.group)
 
-    def _figures(
-        self, rollouts: Sequence[Rollout], advantages: Advantages, seconds: Sequence[float | None], step: int
-    ) -> RewardFigures:
+    def _figures(self, rollouts: Sequence[Rollout], advantages: Advantages, step: int) -> RewardFigures:
         lengths = [n for r in rollouts for n in r.tokens.replies]
         replies = max(len(lengths), 1)
-        asked = [score for score in seconds if score is not None]
+        seconds = [statistics.fmean(r.second.values()) for r in rollouts if r.second]
         figures = RewardFigures(
             step + 1,
             statistics.fmean(r.reward for r in rollouts if r.reward is not None),
             sum(lengths) / replies,
             sum(r.truncated for r in rollouts) / replies,
             sum(r.repeated for r in rollouts) / replies,
+            _length_pays(rollouts, self.settings.group),
             advantages.failed,
             advantages.flat + advantages.few,
             sum(r.tokens.dropped > 0 for r in rollouts),
-            statistics.fmean(asked) if asked else None,
+            statistics.fmean(seconds) if seconds else None,
         )
         self._counts += Counter(
             {
@@ -235,6 +216,19 @@ class SessionRounds:
             "steps": self.updates // self.settings.iterations,
             **self._counts,
         }
+
+
+def _length_pays(rollouts: Sequence[Rollout], group: int) -> float | None:
+    """Return how scores go with tokens within groups, from -1 to 1; None where either has no spread."""
+    apart = list[tuple[float, float]]()
+    for start in range(0, len(rollouts), group):
+        scored = [
+            (r.score, sum(r.tokens.replies)) for r in rollouts[start : start + group] if r.score is not None
+        ]
+        means = [statistics.fmean(of) for of in zip(*scored, strict=True)]
+        apart += [(score - means[0], tokens - means[1]) for score, tokens in scored]
+    scale = math.sqrt(math.prod(sum(x * x for x in of) for of in zip(*apart, strict=True)))
+    return sum(a * b for a, b in apart) / scale if scale else None
 
 
 def _endless(rows: int, seed: int) -> Iterator[int]:
@@ -292,8 +286,7 @@ def _train_plain(rounds: SessionRounds) -> tuple[Any, bool]:
         step = update // s.iterations
         if parts and update % s.iterations:
             return parts
-        numbers = [n for n in rounds.prompt_numbers(step) for _ in range(s.group)]
-        batch = rounds.play(model, numbers, step)
+        batch = rounds.play(model, rounds.numbers[step * s.sessions : (step + 1) * s.sessions], step)
         average = max(float(batch.advantages.kept.sum()) / (s.sessions / s.batch_size), 1e-9)
         parts.clear()
         for start in range(0, s.sessions, s.batch_size):
@@ -338,44 +331,40 @@ def _tokens(rollout: Rollout, policy: Policy) -> MaskedTokens:
 
 def _train_trl(rounds: SessionRounds) -> tuple[Any, bool]:
     """Train by TRL's own `GRPOTrainer`: what is ours are the sessions, their masks and their rewards."""
-    with trl_silenced():
-        from datasets import Dataset
-        from trl import GRPOConfig, GRPOTrainer
+    from datasets import Dataset
+    from trl import GRPOConfig, GRPOTrainer
 
-        warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
-        s, policy = rounds.settings, rounds.policy
-        numbers = [
-            number for step in range(rounds.updates // s.iterations) for number in rounds.prompt_numbers(step)
-        ]
-        arguments = trl_arguments(
-            policy,
-            s,
-            rounds.folder,
-            rounds.updates,
-            num_generations=s.group,
-            num_iterations=s.iterations,
-            max_completion_length=s.turns * s.reply_tokens,
-            temperature=s.temperature,
-            epsilon=s.clip,
-            beta=s.beta,
-            use_bias_correction_kl=s.kl_unbiased,
-            loss_type="grpo",
-            scale_rewards="group",
-            importance_sampling_level="token",
-            shuffle_dataset=False,
-        )
-        trainer = quietly(GRPOTrainer)(
-            model=policy.model,
-            args=GRPOConfig(**arguments),
-            processing_class=policy.tokenizer.tokenizer,
-            train_dataset=Dataset.from_dict({"prompt": [str(number) for number in numbers]}),
-            reward_funcs=_reward,
-            rollout_func=lambda prompts, trainer: _rolled_out(rounds, prompts, trainer),
-            peft_config=policy.adapter,
-        )
-        rounds.model = trainer.model
-        own = {f"sessions/{name}": name for name in RewardFigures.__dataclass_fields__}
-        finished = train_with_trl(trainer, rounds.folder, {**_TRL_FIGURES, **own})
+    warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
+    s, policy = rounds.settings, rounds.policy
+    arguments = trl_arguments(
+        policy,
+        s,
+        rounds.folder,
+        rounds.updates,
+        num_generations=s.group,
+        num_iterations=s.iterations,
+        max_completion_length=s.turns * s.reply_tokens,
+        temperature=s.temperature,
+        epsilon=s.clip,
+        beta=s.beta,
+        use_bias_correction_kl=s.kl_unbiased,
+        loss_type="grpo",
+        scale_rewards="group",
+        importance_sampling_level="token",
+        shuffle_dataset=False,
+    )
+    trainer = quietly(GRPOTrainer)(
+        model=policy.model,
+        args=GRPOConfig(**arguments),
+        processing_class=policy.tokenizer.tokenizer,
+        train_dataset=Dataset.from_dict({"prompt": [str(number) for number in rounds.numbers[:: s.group]]}),
+        reward_funcs=_reward,
+        rollout_func=lambda prompts, trainer: _rolled_out(rounds, prompts, trainer),
+        peft_config=policy.adapter,
+    )
+    rounds.model = trainer.model
+    own = {f"sessions/{name}": name for name in RewardFigures.__dataclass_fields__}
+    finished = train_with_trl(trainer, rounds.folder, {**_TRL_FIGURES, **own})
     return trainer.model, finished
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.agents import PlayedSession, Scenario, beginning, play, read_scenarios
+from dialogauge.agents import Scenario, beginning, play, read_scenarios
 from dialogauge.core import (
     Conversation,
     FileFault,
@@ -117,6 +117,8 @@ class Rollout:
     """By dimension; empty where the session or its judgement failed."""
     reward: float | None = None
     """The mean of the scores less the costs; None where there is no score, never 0."""
+    second: Mapping[str, float] = field(default_factory=dict)
+    """By dimension what a judge gives that is no reward; empty where it is not asked, or failed."""
     failure: JudgeFailure | None = None
 
     @property
@@ -135,6 +137,7 @@ class Rollout:
             "messages": [{"role": m.role, "content": m.text} for m in conversation.messages],
             "metadata": dict(conversation.metadata),
             "scores": dict(self.scores) or None,
+            "second": dict(self.second) or None,
             "reward": self.reward,
             "failure": None if self.failure is None else self.failure.message,
             "tokens": self.tokens.replies,
@@ -333,11 +336,6 @@ class SessionScorer:
                 return scores
         return JudgeFailure("unmet", "no dimension of the session has a score")
 
-    async def mean(self, conversation: Conversation, seed: int) -> float | None:
-        """Return the mean of the scores; None where there is none."""
-        scores = await self.scores(conversation, seed)
-        return None if isinstance(scores, JudgeFailure) else statistics.fmean(scores.values())
-
 
 @dataclass(frozen=True, slots=True)
 class SessionPlayer:
@@ -345,6 +343,8 @@ class SessionPlayer:
 
     users: Callable[[Scenario], Agent]
     scorer: SessionScorer
+    second: SessionScorer | None = None
+    """A judge that is no reward."""
     costs: RewardCosts = field(default_factory=RewardCosts)
 
     async def play(
@@ -355,6 +355,7 @@ class SessionPlayer:
         seeds: Sequence[int],
         *,
         hear_the_same: int = 1,
+        ask_second: bool = True,
     ) -> list[Rollout]:
         """Play a session for each prompt, side by side.
 
@@ -365,6 +366,7 @@ class SessionPlayer:
             seeds: Of users and judge; of the policy all together. No two alike: a response cache would
                 answer one session with the turns of another.
             hear_the_same: Sessions side by side whose user says the same: asked once for all of them.
+            ask_second: Whether the second judge is asked too, where there is one.
 
         Raises `EndpointError` or `BudgetSpent` from users or judge, UsageError for a persona that does not
         fit into the model.
@@ -374,34 +376,36 @@ class SessionPlayer:
         if hear_the_same > 1:
             shared = [OneMessage(user) for user in users[::hear_the_same]]
             users = [user for user in shared for _ in range(hear_the_same)]
+        player = self if ask_second else replace(self, second=None)
         each = enumerate(zip(prompts, names, seeds, users, strict=True))
-        return await gathered([self.session(batch, seat, *one) for seat, one in each])
+        return await gathered([player.session(batch, seat, *one) for seat, one in each])
 
     async def session(
         self, batch: PolicyBatch, number: int, prompt: RolloutPrompt, name: str, seed: int, user: Agent
     ) -> Rollout:
-        """Play and score the session of one seat of a batch."""
-        seat = PolicySeat(batch, number)
         """Play the session of one seat of a batch, and score it."""
+        seat = PolicySeat(batch, number)
         start = replace(prompt.beginning, id=name, candidate=POLICY)
         try:
             session = await play(user, seat, start, batch.policy.settings.turns, seed=seed)
         finally:
             batch.leave(number)
-        return await self._scored(prompt, session, seat.tokens, seed)
-
-    async def _scored(
-        self, prompt: RolloutPrompt, session: PlayedSession, tokens: SampledTokens, seed: int
-    ) -> Rollout:
-        conversation = session.conversation
+        talk = session.conversation
+        rollout = Rollout(prompt, talk, seat.tokens, session.truncated, failure=session.fault)
         if session.fault is not None:
-            return Rollout(prompt, conversation, tokens, session.truncated, failure=session.fault)
-        scores, repeated = await self.scorer.scores(conversation, seed), _repeated(conversation)
+            return rollout
+        judges = [self.scorer, *([] if self.second is None else [self.second])]
+        scores, *second = await gathered([judge.scores(talk, seed) for judge in judges])
+        rollout = replace(rollout, repeated=_repeated(talk))
         if isinstance(scores, JudgeFailure):
-            return Rollout(prompt, conversation, tokens, session.truncated, repeated, failure=scores)
-        costs = self.costs.truncated * session.truncated + self.costs.repeated * repeated
-        reward = max(statistics.fmean(scores.values()) - costs, self.scorer.limits[0])
-        return Rollout(prompt, conversation, tokens, session.truncated, repeated, scores, round_score(reward))
+            return replace(rollout, failure=scores)
+        costs = self.costs.truncated * rollout.truncated + self.costs.repeated * rollout.repeated
+        return replace(
+            rollout,
+            scores=scores,
+            second=next((other for other in second if isinstance(other, dict)), {}),
+            reward=round_score(max(statistics.fmean(scores.values()) - costs, self.scorer.limits[0])),
+        )
 
 
 def _repeated(conversation: Conversation) -> int:

@@ -57,5 +57,17 @@ def test_no_guard_where_both_rise_or_nothing_is_sure(reward, second):
     assert stopped(RewardGuard(20), reward=reward, second=second) is None
 
 
+def test_a_reward_that_pays_for_length():
+    step, why = stopped(RewardGuard(20), length=[8.0] * 5 + [9.0, 10, 11, 12, 12], length_pays=[0.9] * 10)
+    # 1.25 of 8 is 10, which the mean of 8, 9, 10, 11, 12 reaches.
+    assert step == 9
+    assert why == (
+        "the reward pays for length: it goes with the tokens of a session by a correlation of 0.90 over the "
+        "last 5 steps, and replies grew from 8.0 to 10.0"
+    )
+    assert stopped(RewardGuard(20), length=[8.0] * 5 + [12.0] * 9, length_pays=[0.7] * 14) is None
+    assert stopped(RewardGuard(20), length=[8.0] * 14, length_pays=[0.95] * 14) is None
+
+
 def test_limits_are_settings():
     assert stopped(RewardGuard(20, GuardLimits(cap_share=0.2)), length=[5.0] * 5) is not None

@@ -66,13 +66,13 @@ def train(policy, out, judge=None, *, second=None, single_turn=False, **more):
 
     asked = settings(**more)
     scorer = SessionScorer(judge or CatchphraseJudge(), ("session",))
-    player = SessionPlayer(lambda scenario: ToyUser(), scorer, asked.costs)
+    seconds = None if second is None else SessionScorer(second, ("session",))
+    player = SessionPlayer(lambda scenario: ToyUser(), scorer, seconds, asked.costs)
     data = out.parent / "rl.jsonl"
     data.write_text("{}\n")
     out.mkdir(exist_ok=True)
     with asyncio.Runner() as runner:
-        seconds = None if second is None else SessionScorer(second, ("session",))
-        trainer = OnlineTrainer(prompts(), player, runner.run, seconds, single_turn)
+        trainer = OnlineTrainer(prompts(), player, runner.run, single_turn)
         folder = TuneFolder(out)
         job = TuneJob(method="gsrpo", settings=asked, model=policy, data=data, device="cpu")
         return tune(job, trainer, folder), list(folder.lines())
@@ -170,15 +170,41 @@ def test_the_second_judge_is_asked_now_and_then(policy, tmp_path):
     assert [line.figures.get("second") for line in lines] == [2.0, None, 2.0]
 
 
-def test_a_killed_run_goes_on_with_the_sessions_of_its_checkpoint(policy, tmp_path):
+@pytest.mark.parametrize("backend", ["plain", "trl"])
+def test_a_guard_stops_the_run_and_leaves_the_model_before(policy, tmp_path, backend):
+    if backend == "trl":
+        pytest.importorskip("trl")
+    from dialogauge.app.tune.page import tune_page
+    from dialogauge.report import html_bytes
+
+    manifest, lines = train(
+        policy, tmp_path / "out", backend=backend, steps=8, reply_tokens=2, turns=1, save_every=2
+    )
+    assert manifest.ended == "guard"
+    assert manifest.why.startswith("replies fill the cap: ")
+    # Five steps are looked at; the fifth is played, and nothing is learned from it.
+    assert [line.step for line in lines] == [1, 2, 3, 4]
+    assert {row["step"] for row in sessions(tmp_path / "out")} == {1, 2, 3, 4, 5}
+    assert (tmp_path / "out" / "model.safetensors").exists()
+    steps = sorted(p.name for p in (tmp_path / "out" / "checkpoints").iterdir())
+    assert steps == ["checkpoint-4", "checkpoint-8"]
+    page = html_bytes(tune_page(manifest, lines))
+    page = page if isinstance(page, bytes) else b"".join(page)
+    assert page.index(b"A guard stopped it") < page.index(b"What was trained on")
+
+
+@pytest.mark.parametrize("backend", ["plain", "trl"])
+def test_a_killed_run_goes_on_with_the_sessions_of_its_checkpoint(policy, tmp_path, backend):
+    if backend == "trl":
+        pytest.importorskip("trl")
     whole, again = tmp_path / "whole", tmp_path / "again"
-    train(policy, whole, backend="plain", steps=2)
-    train(policy, again, backend="plain", steps=2)
+    train(policy, whole, backend=backend, steps=2)
+    train(policy, again, backend=backend, steps=2)
     # As if it had been killed in the second step: the checkpoint of the first is there.
     manifest = json.loads((again / "tune.json").read_text())
     (again / "tune.json").write_text(json.dumps({**manifest, "ended": "running"}))
     shutil.rmtree(again / "checkpoints" / "checkpoint-4")
-    train(policy, again, backend="plain", steps=2)
+    train(policy, again, backend=backend, steps=2)
     assert sessions(again) == sessions(whole)
 
 
@@ -231,3 +257,14 @@ def test_loss_of_trl_is_ours_on_the_same_sessions(policy):
     stub.args.use_bias_correction_kl = True
     theirs = GRPOTrainer._compute_loss(stub, None, inputs)
     assert float(theirs) == pytest.approx(float(weighted.loss), abs=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["plain", "trl"])
+def test_an_adapter_is_trained_too(policy, tmp_path, backend):
+    pytest.importorskip("peft")
+    if backend == "trl":
+        pytest.importorskip("trl")
+    manifest, lines = train(policy, tmp_path / "out", backend=backend, steps=2, lora=True, lora_r=4)
+    assert manifest.ended == "finished"
+    assert lines[-1].figures["kl"] > 0
+    assert (tmp_path / "out" / "adapter" / "adapter_config.json").exists()

@@ -39,6 +39,7 @@ FIGURES: Final[Mapping[str, str]] = {
     "clip_share": "Share of tokens at which the clip holds back",
     "truncated": "Share of replies that the cap cut off",
     "repeated": "Share of replies that repeat an earlier one",
+    "length_pays": "Correlation of score and length within groups",
     "skipped": "Groups left out: without spread, or with too few scores",
     "failed": "Sessions without a score",
     "dropped": "Sessions whose oldest turns did not fit",
@@ -49,7 +50,7 @@ _ENDED: Final[Mapping[str, str]] = {
     "interrupted": "It was interrupted; the same command continues from its last checkpoint.",
     "running": "It is not finished; the same command continues from its last checkpoint.",
     "error": "It ended with an error; the same command continues from its last checkpoint.",
-    "guard": "A guard stopped it.",
+    "guard": "A guard stopped it; the model is that of before this step, and older checkpoints are kept.",
 }
 
 
@@ -65,9 +66,9 @@ def tune_brief(manifest: TuneManifest) -> Iterator[Block]:
     if manifest.ended != "finished":
         yield Callout((" ".join([_ENDED[manifest.ended], manifest.why or ""]).strip(),), "warn")
     yield from _gains(manifest)
-    winner = manifest.after.get("reward_chosen")
-    if winner is not None and winner < 0:
-        yield Callout(("The winners became less likely than before; the losers fell further.",), "warn")
+    if round(manifest.after.get("reward_chosen") or 0.0, 2) < 0:
+        more = "; the losers fell further" if (manifest.after.get("margin") or 0.0) > 0 else ""
+        yield Callout((f"The winners became less likely than before{more}.",), "warn")
     if manifest.after:
         rows: list[Sequence[Cell]] = [
             (FIGURES.get(name, name), _number(manifest.before.get(name)), _number(value))

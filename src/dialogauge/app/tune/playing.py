@@ -29,6 +29,7 @@ from dialogauge.training import (
     OnlineTrainer,
     PlayedGain,
     PlaySettings,
+    RewardCosts,
     SessionPlayer,
     SessionScorer,
     TuneJob,
@@ -47,21 +48,19 @@ class Playing:
     options: TuneOptions
     runner: asyncio.Runner
     player: SessionPlayer
-    second: SessionScorer | None
     rests_on: dict[str, Any]
     """What the scores are by; a run that goes on must have the same."""
 
     def trainer(self, *, single_turn: bool) -> OnlineTrainer:
         """Return what trains on played sessions."""
         prompts = read_prompts(self.options.data)
-        return OnlineTrainer(prompts, self.player, self.runner.run, self.second, single_turn)
+        return OnlineTrainer(prompts, self.player, self.runner.run, single_turn)
 
     def gains(self, job: TuneJob, personas: str, out: Path) -> tuple[PlayedGain, ...]:
         """Play with held-out personas before and after, keep the sessions, and return what was gained."""
         held_out = HeldOutPersonas(
             prompts=read_prompts(personas),
             player=self.player,
-            second=self.second,
             run=self.runner.run,
             settings=narrowed(PlaySettings, self.options),
             each=self.options.held_out_sessions,
@@ -73,18 +72,18 @@ class Playing:
         )
         write_whole(out / HELD_OUT_FILE, (json_line(row) for row in (*before, *after)))
         names: dict[Any, str] = {"reward": self.player.scorer.judge.name}
-        if self.second is not None:
-            names["second"] = self.second.judge.name
+        if self.player.second is not None:
+            names["second"] = self.player.second.judge.name
         return gains_of(before, after, names, self.player.scorer.limits)
 
 
 @contextmanager
-def playing_for(options: TuneOptions, costs: Any = None) -> Iterator[Playing]:  # noqa: ANN401
+def playing_for(options: TuneOptions, *costs: RewardCosts) -> Iterator[Playing]:
     """Build users and judges, and free them at the end.
 
     Args:
         options: Name the roles and the rubric.
-        costs: What is taken off scores in training; None for nothing.
+        costs: What is taken off scores in training, where that is not the usual.
 
     Raises UsageError where a role is missing, and where the reward would rest on a judge that is not checked.
     """
@@ -117,14 +116,14 @@ def playing_for(options: TuneOptions, costs: Any = None) -> Iterator[Playing]:  
             def user(scenario: Scenario) -> SimulatedUser:
                 return SimulatedUser(simulator, scenario)
 
-            player = SessionPlayer(user, scorers["judge"], *([] if costs is None else [costs]))
+            player = SessionPlayer(user, scorers["judge"], scorers.get("second"), *costs)
             rests_on = {
                 "judge": scorers["judge"].judge.digest,
                 "rubric": options.rubric,
                 "simulator": dict(simulator.describe()),
                 "unchecked": options.unchecked,
             }
-            yield Playing(options, runner, player, scorers.get("second"), rests_on)
+            yield Playing(options, runner, player, rests_on)
         finally:
             runner.run(clients.close())
 
