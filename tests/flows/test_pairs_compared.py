@@ -283,7 +283,12 @@ def test_replies_are_judged_anew_by_the_judge_of_the_run(dialogauge, serve, log,
     before = len(stub.asked)
     pairs = ("pairs", "run", "-o", "dpo.jsonl", "--recheck")
     done = dialogauge(*pairs)
+    assert (done.code, "is not checked, and would drop pairs that people chose" in done.err) == (2, True)
+    assert len(stub.asked) == before
+    pairs = (*pairs, "--unchecked")
+    done = dialogauge(*pairs)
     assert done.code == 0, done.err
+    assert done.out.startswith("UNCHECKED: ")  # which of people's pairs stay rests on it
     assert len(lines("dpo.jsonl")) == 2
     assert "2 pairs judged anew: chosen is better again" in done.unwrapped
     assert len(stub.asked) > before

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.training.asking import AskingStudy, recheck_study, repair_study
+    from dialogauge.training.asking import Answer, Question, answered, recheck_questions, repair_questions
     from dialogauge.training.exports import (
         corrected_row,
         dpo_row,
