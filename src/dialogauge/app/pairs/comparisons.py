@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dialogauge.app.pairs.judged import about_run, why_unchecked
+from dialogauge.app.pairs.judged import about_row, why_unchecked
 from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.runs import StoredRun
 from dialogauge.runs.run import Row
@@ -26,11 +26,12 @@ from dialogauge.training import (
 # Replay
 
 
-def replay_pairs(run: StoredRun, name: str, left_out: Why) -> Iterator[TrainingRow]:
+def replay_pairs(run: StoredRun, name: str, options: PairOptions, left_out: Why) -> Iterator[TrainingRow]:
     """Yield a pair for any two replies of which one is preferred, masked as the run is shown.
 
     Raises UsageError where nobody scored the run.
     """
+    del options
     from dialogauge.studies.replay.preferred import by_pairs, quality, rows_by_state, winners
 
     unchecked = bool(why_unchecked(run))
@@ -61,10 +62,8 @@ def replay_pairs(run: StoredRun, name: str, left_out: Why) -> Iterator[TrainingR
                 rejected_from=f"replies of {worse}",
                 model_chosen=better,
                 model_rejected=worse,
-                user=talk.user_id,
-                persona=talk.scenario,
                 unchecked=unchecked,
-                **about_run(run, name),
+                **about_row(run, name, talk),
             )
             yield TrainingRow(dpo_row(fork, talks[better].messages[-1].text), provenance, talk)
 
@@ -125,11 +124,9 @@ def arena_pairs(run: StoredRun, name: str, options: PairOptions, left_out: Why) 
             model_chosen=better,
             model_rejected=worse,
             chosen_first=_shown_first(rows, better),
-            user=both[1].user_id,
-            persona=both[1].scenario,
             unchecked=unchecked,
             details={"votes": {n: named.count(n) for n in (better, worse, "tie")}},
-            **about_run(run, name),
+            **about_row(run, name, both[1]),
         )
         yield TrainingRow(made.row(provenance), provenance, both[1])
 

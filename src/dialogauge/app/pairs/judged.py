@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dialogauge.app.merging import references
 from dialogauge.app.pairs.settings import PairOptions
-from dialogauge.core.conversation import Message
+from dialogauge.core.conversation import Conversation, Message
 from dialogauge.core.errors import UsageError
 from dialogauge.runs.run import StoredRun
 from dialogauge.stats import parse_rule
@@ -48,10 +48,12 @@ JudgedFork = tuple[JudgedConversation, Fork]
 """A weak turn, and the conversation that it is in."""
 
 
-def about_run(run: StoredRun, name: str) -> dict[str, Any]:
-    """Return what the provenance of every row says of its run."""
+def about_row(run: StoredRun, name: str, talk: Conversation) -> dict[str, Any]:
+    """Return what the provenance of every row says of its run and conversation."""
     manifest = run.manifest
     return {
+        "user": talk.user_id,
+        "persona": talk.scenario,
         "run": name,
         "run_digest": str(manifest.digests.get("data") or "") or None,
         "judge_digest": manifest.judge_digest,
@@ -171,10 +173,8 @@ class RowsOfJudged:
             verdict=judged.verdict,
             quality=judged.quality if figures is None else figures.quality,
             issues=() if figures is None else figures.issues,
-            user=talk.user_id,
-            persona=talk.scenario,
             unchecked=source == "judge" and not run.counts(self.options.kind, checked=True),
-            **about_run(run.run, run.name),
+            **about_row(run.run, run.name, talk),
             **more,
         )
         return TrainingRow(data, provenance, talk)
