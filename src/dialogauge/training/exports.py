@@ -13,6 +13,7 @@ from dialogauge.rubrics import VERDICTS
 from dialogauge.training.pairs import (
     Fork,
     JudgedConversation,
+    answered_part,
     plain_message,
     prompt_and_reply,
     tools_of,
@@ -65,8 +66,8 @@ def rank_for_labelling(judged: Iterable[JudgedConversation], limit: int) -> list
 
 def _uncertainty(judged: JudgedConversation) -> float:
     failed = judged.failed / max(judged.targets, 1)
-    quality = judged.quality if judged.quality is not None else _HALF_WAY
-    return judged.spread + failed + _HALF_WAY - abs(quality - _HALF_WAY)
+    middle = 0.0 if judged.quality is None else abs(judged.quality - _HALF_WAY)
+    return judged.spread + failed + _HALF_WAY - middle
 
 
 def _item(judged: JudgedConversation, reason: Literal["lowest", "uncertain", "failed"]) -> ActiveItem:
@@ -180,22 +181,16 @@ def kto_rows(judged: JudgedConversation) -> Iterator[tuple[int, dict[str, Any], 
 
 
 def _label(judged: JudgedConversation, number: int) -> tuple[bool | None, Source]:
-    rating = judged.rated_turns.get(number)
-    if rating is not None:
+    """Return whether the reply of a turn is desirable, and who says so; None where nobody does clearly."""
+    if (rating := judged.rated_turns.get(number)) is not None:
         return rating.satisfied, "people"
-    whole, label = judged.people.get(None), _judges_label(judged, number)
+    whole, figures, label = judged.people.get(None), judged.turn(number), None
+    quality = None if figures is None else figures.quality
+    if number == judged.weakest_turn or (quality is not None and quality <= _UNDESIRABLE):
+        label = False
+    elif quality is not None and quality >= _DESIRABLE and not judged.issues(number):
+        label = True
     return (None if whole is not None and whole.satisfied != label else label), "judge"
-
-
-def _judges_label(judged: JudgedConversation, number: int) -> bool | None:
-    figures = judged.turn(number)
-    if number == judged.weakest_turn:
-        return False
-    if figures is None or figures.quality is None:
-        return None
-    if figures.quality <= _UNDESIRABLE:
-        return False
-    return True if figures.quality >= _DESIRABLE and not figures.issues else None
 
 
 def worth_learning(judged: JudgedConversation, min_verdict: str) -> tuple[bool | None, Source]:
@@ -215,7 +210,5 @@ def worth_learning(judged: JudgedConversation, min_verdict: str) -> tuple[bool |
 
 def sft_row(judged: JudgedConversation) -> dict[str, Any] | None:
     """Return the conversation as `messages`, with `tools` where there are any; None without an answer."""
-    messages = [plain_message(m) for m in judged.conversation.messages]
-    while messages and (messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls")):
-        messages.pop()  # messages without an answer are no training data
+    messages = answered_part(judged.conversation)
     return {"messages": messages, **_tools(tools_of(judged.conversation))} if messages else None

@@ -13,7 +13,6 @@ from dialogauge.studies.arena.stored import led_dialogues
 from dialogauge.training import (
     Fork,
     Provenance,
-    Source,
     TrainingRow,
     Why,
     dpo_row,
@@ -98,26 +97,24 @@ def arena_pairs(run: StoredRun, name: str, options: PairOptions, left_out: Why) 
             meetings.setdefault((row["conversation_id"], first, second), []).append(row)
     talks = led_dialogues(run)
     for (dialogue, first, second), rows in meetings.items():
-        turned = {"a": first, "b": second}
-        named = [row["winner"] if row["winner"] == "tie" else row[row["winner"]] for row in rows]
-        choices = [next((side for side, agent in turned.items() if agent == who), "tie") for who in named]
-        if (side := majority(choices)) not in turned:
+        named = ["tie" if row["winner"] == "tie" else row[row["winner"]] for row in rows]
+        side = majority([{first: "a", second: "b"}.get(who, "tie") for who in named])
+        if side not in ("a", "b"):
             left_out[side] += 1
             continue
         better, worse = (first, second) if side == "a" else (second, first)
-        both = talks(dialogue, better), talks(dialogue, worse)
-        if both[0] is None or both[1] is None:
+        chosen, rejected = talks(dialogue, better), talks(dialogue, worse)
+        if chosen is None or rejected is None:
             left_out["what was said is not in the run"] += 1
             continue
-        made = pair_of_dialogues(both[0], both[1], segments=options.kind == "segment")
+        made = pair_of_dialogues(chosen, rejected, segments=options.kind == "segment")
         if isinstance(made, str):
             left_out[made] += 1
             continue
-        source: Source = "people" if people else "judge"
         provenance = Provenance(
             conversation_id=dialogue,
             turn=made.turn,
-            source=source,
+            source="people" if people else "judge",
             judge=str(rows[0]["judge"]),
             scores=_points(rows, better),
             chosen_from=f"votes: {better}",
@@ -126,9 +123,14 @@ def arena_pairs(run: StoredRun, name: str, options: PairOptions, left_out: Why) 
             chosen_first=_shown_first(rows, better),
             unchecked=unchecked,
             details={"votes": {n: named.count(n) for n in (better, worse, "tie")}},
-            **about_row(run, name, both[1]),
+            **about_row(run, name, rejected),
         )
-        yield TrainingRow(made.row(provenance), provenance, both[1])
+        yield TrainingRow(made.row(provenance), provenance, rejected)
+
+
+def mostly(first: Sequence[bool]) -> bool | None:
+    """Say whether most of some hold; None where as many do as do not."""
+    return None if 2 * sum(first) == len(first) else 2 * sum(first) > len(first)
 
 
 def _points(rows: Sequence[Row], better: str) -> tuple[float, float] | None:
@@ -144,5 +146,4 @@ def _shown_first(rows: Sequence[Row], better: str) -> bool | None:
     """Say whether most who chose it saw it first; None where it was shown in both orders, or nobody says."""
     if any(row["orders"] for row in rows):
         return None
-    first = [row[row["shown_first"]] == better for row in rows if row["shown_first"] in ("a", "b")]
-    return None if not first or 2 * sum(first) == len(first) else 2 * sum(first) > len(first)
+    return mostly([row[row["shown_first"]] == better for row in rows if row["shown_first"] in ("a", "b")])
