@@ -32,7 +32,7 @@ _ANEW: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AskedAnswer:
     """What came of a question."""
 
     value: str | float | None
@@ -51,7 +51,7 @@ class Answer:
         return {"unit": unit.key, **asdict(self)}
 
 
-Question = tuple[str, Callable[[], Awaitable[Answer]]]
+Question = tuple[str, Callable[[], Awaitable[AskedAnswer]]]
 """The digest of all that it is about, and what asks it."""
 
 
@@ -74,14 +74,14 @@ async def answered(
     observer: Observer,
     limits: Callable[[], LimiterState | None],
     stop: StopSignal | None,
-) -> tuple[list[Answer | None], Outcome]:
+) -> tuple[list[AskedAnswer | None], Outcome]:
     """Ask each distinct question once, and return by question what came of it, and how asking ended.
 
     None stands for what was not asked, because of a Ctrl-C, a spent budget or an endpoint of no use.
     """
-    asks, answers, stop = dict(questions), dict[str, Answer](), stop or StopSignal()
+    asks, answers, stop = dict(questions), dict[str, AskedAnswer](), stop or StopSignal()
 
-    async def ask(unit: WorkUnit) -> tuple[Answer]:
+    async def ask(unit: WorkUnit) -> tuple[AskedAnswer]:
         answer = answers[unit.target_digest] = await asks[unit.target_digest]()
         return (answer,)
 
@@ -95,12 +95,12 @@ async def answered(
 def repair_questions(client: ChatClient, forks: Sequence[Fork]) -> list[Question]:
     """Ask a model for a better reply at each fork; values are texts."""
 
-    async def ask(fork: Fork) -> Answer:
+    async def ask(fork: Fork) -> AskedAnswer:
         language = "zh" if detect_language(fork.rejected) == "zh" else "en"
         outcome = await repair(client, fork, language=language)
         if isinstance(outcome, ChatFailure):
-            return Answer(None, outcome.kind, outcome.usage)
-        return Answer(outcome.value, None, outcome.usage)
+            return AskedAnswer(None, outcome.kind, outcome.usage)
+        return AskedAnswer(outcome.value, None, outcome.usage)
 
     return [(digest([list(f.prompt), f.rejected, list(f.issues)]), partial(ask, f)) for f in forks]
 
@@ -124,18 +124,20 @@ def recheck_questions(
         if d.level == read and (dimensions is None or d.name in dimensions)
     }
 
-    async def ask(conversation: Conversation) -> Answer:
+    async def ask(conversation: Conversation) -> AskedAnswer:
         judged = await judge.judge(Request(conversation.blinded(), repeat=_ANEW))
         usage = sum((one.usage for one in judged), Usage())
         scores = []
         for outcome in (one.outcome for one in judged if one.target.level == read):
             if not isinstance(outcome, Judgement):
-                return Answer(None, outcome.kind, usage)
+                return AskedAnswer(None, outcome.kind, usage)
             scores += [
                 scales[name].quality(score.value)
                 for name, score in outcome.scores.items()
                 if isinstance(score, Score) and name in scales
             ]
-        return Answer(points_of(fmean(scores)), None, usage) if scores else Answer(None, "n/a", usage)
+        return (
+            AskedAnswer(points_of(fmean(scores)), None, usage) if scores else AskedAnswer(None, "n/a", usage)
+        )
 
     return [(digest([conversation_digest(c), c.prefix]), partial(ask, c)) for c in conversations]

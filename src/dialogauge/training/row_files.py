@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import NoneType
 from typing import Any, Final, Literal, NoReturn
 
 import orjson
@@ -145,42 +146,37 @@ def _expect_opening(messages: Any, key: str, place: Place) -> None:  # noqa: ANN
         _fail(f"{key} ends with the user: the simulated user speaks first in training", place)
 
 
-def _expect_known(value: Any, key: str, place: Place, *, of: tuple[type, ...]) -> None:  # noqa: ANN401
-    if value is not None and (isinstance(value, bool) or not isinstance(value, of)):
+def _expect_type(value: Any, key: str, place: Place, *, of: tuple[type, ...]) -> None:  # noqa: ANN401
+    if type(value) not in of:
         _fail(f"{key} is {value!r}", place)
-
-
-def _expect_label(value: Any, key: str, place: Place) -> None:  # noqa: ANN401
-    if not isinstance(value, bool):
-        _fail(f"{key} is neither true nor false", place)
 
 
 def _expect_count(value: Any, key: str, place: Place) -> None:  # noqa: ANN401
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if type(value) is not int or value < 0:
         _fail(f"{key} is {value!r}", place)
 
 
-def _expect_nothing(value: Any, key: str, place: Place) -> None:  # noqa: ANN401
-    del value, key, place
-
-
 _SEGMENT: Final = partial(_expect_side, segment=True)
-_NUMBER, _TEXT = partial(_expect_known, of=(int, float)), partial(_expect_known, of=(str,))
+_FLAG: Final = partial(_expect_type, of=(bool,))
+_NUMBER, _TEXT = partial(_expect_type, of=(int, float, NoneType)), partial(_expect_type, of=(str, NoneType))
 _KEYS: Final[Mapping[RowKind, Mapping[str, Callable[[Any, str, Place], None]]]] = {
     "segment": {
         "prompt": partial(_expect_messages, empty=True),
         **dict.fromkeys(("chosen", "rejected"), _SEGMENT),
         **dict.fromkeys(("score_chosen", "score_rejected"), _NUMBER),
-        "persona_id": _TEXT,
-        "step": partial(_expect_known, of=(int,)),
-        **dict.fromkeys(("model_chosen", "model_rejected"), _TEXT),
+        **dict.fromkeys(("persona_id", "model_chosen", "model_rejected"), _TEXT),
+        "step": partial(_expect_type, of=(int, NoneType)),
     },
     "dpo": {"prompt": _expect_messages, "chosen": _expect_side, "rejected": _expect_side},
-    "kto": {"prompt": _expect_messages, "completion": _expect_side, "label": _expect_label},
+    "kto": {
+        "prompt": _expect_messages,
+        "completion": _expect_side,
+        "label": partial(_expect_type, of=(bool,)),
+    },
     "rl": {
         "prompt": _expect_opening,
-        "scenario": _expect_nothing,
-        "persona_id": _expect_nothing,
+        "scenario": partial(_expect_type, of=(dict,)),
+        "persona_id": _TEXT,
         "context_turns": _expect_count,
     },
     "sft": {"messages": _expect_answered},

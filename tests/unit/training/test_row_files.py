@@ -91,7 +91,7 @@ def test_a_prompt_has_its_scenario(written):
         ({**DPO, "prompt": "When?"}, "prompt is no list of messages"),
         ({**DPO, "prompt": [{"role": "bot", "content": "a"}]}, "message 1 of prompt has no role"),
         ({**DPO, "prompt": [{"role": "user", "content": ["a"]}]}, "message 1 of prompt has no text"),
-        ({**KTO, "label": 1}, "label is neither true nor false"),
+        ({**KTO, "label": 1}, "label is 1"),
         ({**SFT, "messages": said("u: When?")}, "messages does not end with a reply"),
         ({**SEGMENT, "score_chosen": "4"}, "score_chosen is '4'"),
         ({**SEGMENT, "step": True}, "step is True"),

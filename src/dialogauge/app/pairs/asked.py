@@ -20,7 +20,7 @@ from dialogauge.runs import Observer, Outcome, StopSignal, StoredRun
 from dialogauge.studies.arena.study import ARENA
 from dialogauge.studies.replay.answers import ANSWER
 from dialogauge.training import (
-    Answer,
+    AskedAnswer,
     Question,
     TrainingRow,
     answered,
@@ -130,7 +130,7 @@ class PairQuestions:
         return [mark if row.digest in people else row for row, mark in zip(rows, marked, strict=True)]
 
     def _settled(
-        self, row: TrainingRow, chosen: Answer | None, rejected: Answer | None
+        self, row: TrainingRow, chosen: AskedAnswer | None, rejected: AskedAnswer | None
     ) -> TrainingRow | None:
         """Return a pair with the scores that were given anew; None where it is to be left out."""
         better = self._value(chosen, _NOT_JUDGED)
@@ -146,14 +146,14 @@ class PairQuestions:
         source = row.provenance
         return replace(row, provenance=replace(source, details={**source.details, **anew}))
 
-    def _value(self, answer: Answer | None, failed: str) -> Any:  # noqa: ANN401 - a text or a number
+    def _value(self, answer: AskedAnswer | None, failed: str) -> Any:  # noqa: ANN401 - a text or a number
         """Return what was answered; count why it was not, and return None."""
         if answer is None or answer.failure is not None:
             self.left_out[_NOT_ASKED if answer is None else failed + str(answer.failure)] += 1
             return None
         return answer.value
 
-    async def _asked(self, questions: Sequence[Question]) -> list[Answer | None]:
+    async def _asked(self, questions: Sequence[Question]) -> list[AskedAnswer | None]:
         workers, limits = self.options.max_concurrency, self.clients.limits
         answers, outcome = await answered(questions, workers, self.observer, limits, self.stop)
         if self.ending.ended == "finished":

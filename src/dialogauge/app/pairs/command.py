@@ -226,10 +226,9 @@ def _written(
         write_whole(beside, (json_line(row.provenance.to_json()) for row in kept))
         unwritten += len(missing)
         left_out.update(dict(written.lines))
+        number = counted(len(rows) - len(missing), "row") + part
         for what, file in written.files.items():
-            files.setdefault(
-                counted(len(rows) - len(missing), "row") + part if what == "data" else what, file
-            )
+            files.setdefault(number if what == "data" else what, file)
     return unwritten, files
 
 
@@ -335,11 +334,9 @@ def _expect_rows(
 def _balance(kind: str, rows: Iterable[TrainingRow]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for row in rows if kind not in ("active", "rl") else ():
-        what = {"dpo": "rejected", "segment": "rejected", "sft": "good"}.get(kind) or (
-            "desirable" if row.data["label"] else "undesirable"
-        )
-        source = row.provenance.source or "judge"
-        by = "people" if "item" in row.provenance.details else RESTS_ON[source]
+        label = "desirable" if row.data.get("label") else "undesirable"
+        what = {"dpo": "rejected", "segment": "rejected", "sft": "good"}.get(kind, label)
+        by = "people" if "item" in row.provenance.details else RESTS_ON[row.provenance.source or "judge"]
         counts[f"{what} by {by}"] += 1
     return dict(sorted(counts.items()))
 

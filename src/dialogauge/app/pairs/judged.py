@@ -284,17 +284,16 @@ class RowsOfJudged:
 
     def _active(self) -> Iterator[TrainingRow]:
         """Yield what to have labelled next: nothing that people rated already."""
-        judged = {}
+        unrated = {}
         for one in self.judged():
             if one.people:
                 self.left_out["people rated it already"] += 1
             else:
-                judged[one.conversation.id] = one
+                unrated[one.conversation.id] = one
         limit = self.options.limit or _ACTIVE_DEFAULT
-        self.left_out["ranked lower"] += max(0, len(judged) - limit)
-        for item in rank_for_labelling(judged.values(), limit):
-            conversation = judged[item.conversation_id]
-            yield self.row(item.to_row(conversation), conversation, item.weakest_turn, "people")
+        self.left_out["ranked lower"] += max(0, len(unrated) - limit)
+        for item in rank_for_labelling(unrated.values(), limit):
+            yield self.row(item.to_row(), item.judged, item.judged.weakest_turn, "people")
 
 
 def _unfit_to(judged: JudgedConversation, turn: int) -> str | None:

@@ -104,14 +104,13 @@ class _Rated:
             by, other = other, by
         first = [self.item.left[rater] == better for rater in choices if rater in self.item.left]
         votes = Counter(choices.values())
-        provenance = self._source(
-            rejected,
-            made.turn,
-            f"people's choice{f': {by}' if by else ''}",
+        provenance = Provenance(
+            chosen_from=f"people's choice{f': {by}' if by else ''}",
             model_chosen=by,
             model_rejected=other,
             chosen_first=mostly(first),
             details={"item": self.item.id, "votes": {side: votes[side] for side in ("a", "b", "tie")}},
+            **self._about(rejected, made.turn),
         )
         return TrainingRow(made.row(provenance), provenance, rejected)
 
@@ -134,33 +133,18 @@ class _Rated:
             else:
                 seen.add((turn, text))
                 scores = (a.score for (t, _), a in self.answers[rater].answers.items() if t == turn)
-                source = self._source(
-                    conversation,
-                    turn,
-                    "a rater's better reply",
+                who = rater if mask is None else mask.id("user", rater)
+                source = Provenance(
+                    chosen_from="a rater's better reply",
                     rating=next(scores, None),
                     model_rejected=self.item.candidate,
-                    details={
-                        "item": self.item.id,
-                        "rater": rater if mask is None else mask.id("user", rater),
-                    },
+                    details={"item": self.item.id, "rater": who},
+                    **self._about(conversation, turn),
                 )
                 row = corrected_row(fork, text) if kind == "sft" else dpo_row(fork, text)
                 yield TrainingRow(row, source, conversation)
 
-    def _source(
-        self,
-        conversation: Conversation,
-        turn: int,
-        chosen_from: str,
-        **more: Any,  # noqa: ANN401 - fields of Provenance
-    ) -> Provenance:
-        return Provenance(
-            conversation_id=conversation.id,
-            turn=turn,
-            source="people",
-            user=conversation.user_id,
-            persona=conversation.scenario,
-            chosen_from=chosen_from,
-            **more,
-        )
+    def _about(self, conversation: Conversation, turn: int) -> dict[str, Any]:
+        """Return what all rows of the item rest on."""
+        who = {"user": conversation.user_id, "persona": conversation.scenario}
+        return {"conversation_id": conversation.id, "turn": turn, "source": "people", **who}
