@@ -33,7 +33,7 @@ def second(messages: Messages) -> str:
 
 
 def _read(messages: Messages) -> tuple[str, list[str]]:
-    text = messages[-1]["content"]
+    text = messages[1]["content"]
     lines = text.partition("<dialogue>")[2].partition("</dialogue>")[0].splitlines()
     said = [json.loads(line) for line in lines if line.startswith("{")]
     stated = re.search(r"You say: ([^\"]*)", text)
@@ -42,7 +42,7 @@ def _read(messages: Messages) -> tuple[str, list[str]]:
 
 
 def _answer(messages: Messages, scores: Sequence[int]) -> str:
-    score = {"note": "As it went.", "score": scores[-1] if scores else 3}
-    if "per_turn" in messages[0]["content"] + messages[-1]["content"]:
-        return json.dumps({"per_turn": {"1": {"in_character": score}}})
-    return json.dumps({"conversation_level": {"in_character": score}})
+    score = scores[-1] if scores else 3
+    if "conversation_level" in messages[0]["content"]:
+        return json.dumps({"conversation_level": {"in_character": {"note": "As it went.", "score": score}}})
+    return json.dumps({"note": "As it went.", "scores": {"in_character": score}})
