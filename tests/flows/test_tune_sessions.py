@@ -78,12 +78,12 @@ def broken(messages):
 
 
 def rows(characters):
-    from dialogauge.agents.personas import scenario_entry
+    from dialogauge.agents.personas import scenario_json
 
     return [
         {
             "prompt": [{"role": "system", "content": c.system}],
-            "scenario": scenario_entry(c.scenario),
+            "scenario": scenario_json(c.scenario),
             "persona_id": c.scenario.id,
             "context_turns": 0,
         }

@@ -20,7 +20,7 @@ from dialogauge.training.losses import Tensor, dspo_loss, sft_loss, token_diverg
 from dialogauge.training.masks import DialogueTokenizer, MaskedTokens
 from dialogauge.training.plain import Padded, batches_of, padded, train_plain
 from dialogauge.training.policy import Policy
-from dialogauge.training.row_files import AnyRow, DialogueRow, PreferenceRow, read_pair_file
+from dialogauge.training.row_files import FileRow, read_pair_file
 from dialogauge.training.train_settings import PairSettings, TrainSettings
 from dialogauge.training.trl_backend import PAIR_FIGURES, quietly, train_with_trl, trl_arguments, trl_silenced
 from dialogauge.training.tuning import UNCHECKED_ROWS, Trained, TuneFolder, TuneJob
@@ -33,7 +33,6 @@ _TOO_LONG: Final = "does not fit"
 _NO_WINNER: Final = "no winner"
 _METHODS: Final[Mapping[str, str]] = {"sft": "sft", "dpo": "dpo", "segment": "dspo"}
 """By kind of rows: the method that takes them."""
-_KINDS: Final = {"DialogueRow": "sft", "LabelledRow": "kto", "PromptRow": "rl"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +88,19 @@ def encoded_rows(path: Path, method: str, tokenizer: DialogueTokenizer) -> Encod
     return EncodedRows(encoded, left_out, dropped, unchecked)
 
 
-def _sides(row: AnyRow, method: str, tokenizer: DialogueTokenizer) -> Sides | None:
+def _sides(row: FileRow, method: str, tokenizer: DialogueTokenizer) -> Sides | None:
     """Return a row in tokens; None for a pair whose scores name no winner."""
-    if isinstance(row, DialogueRow) and method == "sft":
-        return (tokenizer.encode(row.messages, tools=row.tools),)
-    if isinstance(row, PreferenceRow) and method == _METHODS[row.kind]:
-        chosen, rejected = row.scores
-        if chosen is not None and rejected is not None and chosen <= rejected:
-            return None
-        return tokenizer.pair(row.prompt, row.chosen, row.rejected, tools=row.tools)
-    kind = row.kind if isinstance(row, PreferenceRow) else _KINDS[type(row).__name__]
-    msg = f"{row.place}: rows of the kind {kind}, and tune {method} takes others"
-    fit = _METHODS.get(kind)
-    hint = f"`dialogauge tune {fit}` takes them" if fit else "write others with `dialogauge pairs --kind ...`"
-    raise UsageError(msg, hint=hint)
+    data, fit = row.data, _METHODS.get(row.kind)
+    if method != fit:
+        msg = f"{row.place}: rows of the kind {row.kind}, and tune {method} takes others"
+        other = f"`dialogauge tune {fit}` takes them"
+        raise UsageError(msg, hint=other if fit else "write others with `dialogauge pairs --kind ...`")
+    if row.kind == "sft":
+        return (tokenizer.encode(data["messages"], tools=row.tools),)
+    chosen, rejected = data.get("score_chosen"), data.get("score_rejected")
+    if chosen is not None and rejected is not None and chosen <= rejected:
+        return None
+    return tokenizer.pair(data["prompt"], data["chosen"], data["rejected"], tools=row.tools)
 
 
 @dataclass(frozen=True, slots=True)

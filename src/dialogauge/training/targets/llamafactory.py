@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.core import FileFault, Place
+from dialogauge.core import DialogueTooLong, FileFault, Place
 from dialogauge.core.files import read_text, shown_path
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
@@ -70,12 +70,16 @@ def _write_tokens(to: TargetFiles, model: Path) -> tuple[dict[str, Path], str]:
     tokenizer = load_dialogue_tokenizer(model, FITS)
     parts = ("",) if to.kind == "sft" else ("chosen_", "rejected_")
 
-    def reshape(row: Row) -> dict[str, Any]:
+    def reshape(row: Row) -> dict[str, Any] | str:
         sides: tuple[MaskedTokens, ...]
-        if to.kind == "sft":
-            sides = (tokenizer.encode(row["messages"], tools=row.get("tools")),)
-        else:
-            sides = tokenizer.pair(row["prompt"], row["chosen"], row["rejected"], tools=row.get("tools"))
+        tools = row.get("tools")
+        try:
+            if to.kind == "sft":
+                sides = (tokenizer.encode(row["messages"], tools=tools),)
+            else:
+                sides = tokenizer.pair(row["prompt"], row["chosen"], row["rejected"], tools=tools)
+        except DialogueTooLong:
+            return f"more than {FITS:,} tokens, without the oldest turns too"
         to.turns += sides[0].dropped
         made: dict[str, Any] = {}
         for part, side in zip(parts, sides, strict=True):
