@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     )
     from dialogauge.training.trl_backend import trl_arguments, trl_silenced
     from dialogauge.training.tuning import (
+        SHARED_PERSONAS,
         LogLine,
         PlayedGain,
         Trainer,

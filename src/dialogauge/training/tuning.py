@@ -29,11 +29,13 @@ from dialogauge.llm import folder_digest
 from dialogauge.runs import RunDirectory
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document, json_line
+from dialogauge.stats import Estimate
 from dialogauge.training.policy import Policy, load_policy
 from dialogauge.training.train_settings import TrainSettings
 
 UNCHECKED_ROWS: Final = "rows of an unchecked judge"
-"""Among the counts of a tuning."""
+SHARED_PERSONAS: Final = "held-out rows of personas that are trained on"
+"""Both among the counts of a tuning."""
 _WRITTEN: Final = ("tune.json", "log.jsonl", "tune.html", "sessions.jsonl", "held_out.jsonl")
 _WEIGHTS: Final = ("*.safetensors", "*.index.json", "adapter")
 _PACKAGES: Final = ("torch", "transformers", "trl", "peft")
@@ -79,9 +81,9 @@ class TuneManifest:
     versions: Mapping[str, str]
     counts: Mapping[str, int] = field(default_factory=dict)
     """Rows, tokens, steps, and what was left out by its reason."""
-    before: Mapping[str, float | None] = field(default_factory=dict)
-    """Figures of the held-out rows before the first step."""
-    after: Mapping[str, float | None] = field(default_factory=dict)
+    before: Mapping[str, Estimate] = field(default_factory=dict)
+    """Figures of the held-out rows before the first step, clustered by persona."""
+    after: Mapping[str, Estimate] = field(default_factory=dict)
     gains: tuple[PlayedGain, ...] = ()
     """Of sessions with held-out personas."""
     ended: Literal["running", "finished", "interrupted", "error", "guard"] = "running"
@@ -106,8 +108,8 @@ class Trained:
     model: Any
     """The model in the end."""
     counts: Mapping[str, int]
-    before: Mapping[str, float | None] = field(default_factory=dict)
-    after: Mapping[str, float | None] = field(default_factory=dict)
+    before: Mapping[str, Estimate] = field(default_factory=dict)
+    after: Mapping[str, Estimate] = field(default_factory=dict)
     finished: bool = True
     """False where a Ctrl-C ended it; a checkpoint is there."""
     guard: str | None = None

@@ -22,8 +22,9 @@ from dialogauge.report import (
     Section,
     data_table,
 )
+from dialogauge.stats import Estimate
 from dialogauge.studies.evidence import UNCHECKED_FIRST
-from dialogauge.training import LogLine, TuneManifest
+from dialogauge.training import SHARED_PERSONAS, LogLine, TuneManifest
 
 FIGURES: Final[Mapping[str, str]] = {
     "loss": "Loss",
@@ -66,13 +67,17 @@ def tune_brief(manifest: TuneManifest) -> Iterator[Block]:
     if manifest.ended != "finished":
         yield Callout((" ".join([_ENDED[manifest.ended], manifest.why or ""]).strip(),), "warn")
     yield from _gains(manifest)
-    if round(manifest.after.get("reward_chosen") or 0.0, 2) < 0:
-        more = "; the losers fell further" if (manifest.after.get("margin") or 0.0) > 0 else ""
+    after = {name: of.value or 0.0 for name, of in manifest.after.items()}
+    if round(after.get("reward_chosen", 0.0), 2) < 0:
+        more = "; the losers fell further" if after["margin"] > 0 else ""
         yield Callout((f"The winners became less likely than before{more}.",), "warn")
+    if shared := manifest.counts.get(SHARED_PERSONAS):
+        text = f"{shared:,} held-out rows are of personas that are trained on: others may gain less."
+        yield Callout((text,), "warn")
     if manifest.after:
         rows: list[Sequence[Cell]] = [
-            (FIGURES.get(name, name), _number(manifest.before.get(name)), _number(value))
-            for name, value in manifest.after.items()
+            (FIGURES.get(name, name), _estimate(manifest.before[name]), _estimate(of))
+            for name, of in manifest.after.items()
         ]
         yield data_table("Held-out rows, before and after", ["figure", "before", "after"], rows)
     if manifest.counts:
@@ -134,3 +139,7 @@ def _curves(lines: Sequence[LogLine], *, held_out: bool) -> Iterator[Card]:
 
 def _number(value: float | None) -> Cell:
     return Missing("not measured") if value is None else Number(value, 3)
+
+
+def _estimate(of: Estimate) -> Number:
+    return Number(of.value, 3, of.interval, notes=(of.reason,) if of.reason else ())
