@@ -105,7 +105,8 @@ class OnlineTrainer:
         rounds = SessionRounds(self, settings, policy, folder)
         train = _train_trl if settings.backend == "trl" else _train_plain
         try:
-            model, finished = train(rounds)
+            with trl_silenced():
+                model, finished = train(rounds)
         except _GuardStop as stop:
             return Trained(model=rounds.model, counts=rounds.counts(), guard=str(stop))
         return Trained(model=model, counts=rounds.counts(), finished=finished)
@@ -330,43 +331,40 @@ def _tokens(rollout: Rollout, policy: Policy) -> MaskedTokens:
 
 def _train_trl(rounds: SessionRounds) -> tuple[Any, bool]:
     """Train by TRL's own `GRPOTrainer`: what is ours are the sessions, their masks and their rewards."""
-    with trl_silenced():
-        from datasets import Dataset
-        from trl import GRPOConfig, GRPOTrainer
+    from datasets import Dataset
+    from trl import GRPOConfig, GRPOTrainer
 
-        warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
-        s, policy = rounds.settings, rounds.policy
-        arguments = trl_arguments(
-            policy,
-            s,
-            rounds.folder,
-            rounds.updates,
-            num_generations=s.group,
-            num_iterations=s.iterations,
-            max_completion_length=s.turns * s.reply_tokens,
-            temperature=s.temperature,
-            epsilon=s.clip,
-            beta=s.beta,
-            use_bias_correction_kl=s.kl_unbiased,
-            loss_type="grpo",
-            scale_rewards="group",
-            importance_sampling_level="token",
-            shuffle_dataset=False,
-        )
-        trainer = quietly(GRPOTrainer)(
-            model=policy.model,
-            args=GRPOConfig(**arguments),
-            processing_class=policy.tokenizer.tokenizer,
-            train_dataset=Dataset.from_dict(
-                {"prompt": [str(number) for number in rounds.numbers[:: s.group]]}
-            ),
-            reward_funcs=_reward,
-            rollout_func=lambda prompts, trainer: _rolled_out(rounds, prompts, trainer),
-            peft_config=policy.adapter,
-        )
-        rounds.model = trainer.model
-        own = {f"sessions/{name}": name for name in RewardFigures.__dataclass_fields__}
-        finished = train_with_trl(trainer, rounds.folder, {**_TRL_FIGURES, **own})
+    warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
+    s, policy = rounds.settings, rounds.policy
+    arguments = trl_arguments(
+        policy,
+        s,
+        rounds.folder,
+        rounds.updates,
+        num_generations=s.group,
+        num_iterations=s.iterations,
+        max_completion_length=s.turns * s.reply_tokens,
+        temperature=s.temperature,
+        epsilon=s.clip,
+        beta=s.beta,
+        use_bias_correction_kl=s.kl_unbiased,
+        loss_type="grpo",
+        scale_rewards="group",
+        importance_sampling_level="token",
+        shuffle_dataset=False,
+    )
+    trainer = quietly(GRPOTrainer)(
+        model=policy.model,
+        args=GRPOConfig(**arguments),
+        processing_class=policy.tokenizer.tokenizer,
+        train_dataset=Dataset.from_dict({"prompt": [str(number) for number in rounds.numbers[:: s.group]]}),
+        reward_funcs=_reward,
+        rollout_func=lambda prompts, trainer: _rolled_out(rounds, prompts, trainer),
+        peft_config=policy.adapter,
+    )
+    rounds.model = trainer.model
+    own = {f"sessions/{name}": name for name in RewardFigures.__dataclass_fields__}
+    finished = train_with_trl(trainer, rounds.folder, {**_TRL_FIGURES, **own})
     return trainer.model, finished
 
 

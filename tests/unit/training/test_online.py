@@ -193,15 +193,18 @@ def test_a_guard_stops_the_run_and_leaves_the_model_before(policy, tmp_path, bac
     assert page.index(b"A guard stopped it") < page.index(b"What was trained on")
 
 
-def test_a_killed_run_goes_on_with_the_sessions_of_its_checkpoint(policy, tmp_path):
+@pytest.mark.parametrize("backend", ["plain", "trl"])
+def test_a_killed_run_goes_on_with_the_sessions_of_its_checkpoint(policy, tmp_path, backend):
+    if backend == "trl":
+        pytest.importorskip("trl")
     whole, again = tmp_path / "whole", tmp_path / "again"
-    train(policy, whole, backend="plain", steps=2)
-    train(policy, again, backend="plain", steps=2)
+    train(policy, whole, backend=backend, steps=2)
+    train(policy, again, backend=backend, steps=2)
     # As if it had been killed in the second step: the checkpoint of the first is there.
     manifest = json.loads((again / "tune.json").read_text())
     (again / "tune.json").write_text(json.dumps({**manifest, "ended": "running"}))
     shutil.rmtree(again / "checkpoints" / "checkpoint-4")
-    train(policy, again, backend="plain", steps=2)
+    train(policy, again, backend=backend, steps=2)
     assert sessions(again) == sessions(whole)
 
 
@@ -254,3 +257,14 @@ def test_loss_of_trl_is_ours_on_the_same_sessions(policy):
     stub.args.use_bias_correction_kl = True
     theirs = GRPOTrainer._compute_loss(stub, None, inputs)
     assert float(theirs) == pytest.approx(float(weighted.loss), abs=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["plain", "trl"])
+def test_an_adapter_is_trained_too(policy, tmp_path, backend):
+    pytest.importorskip("peft")
+    if backend == "trl":
+        pytest.importorskip("trl")
+    manifest, lines = train(policy, tmp_path / "out", backend=backend, steps=2, lora=True, lora_r=4)
+    assert manifest.ended == "finished"
+    assert lines[-1].figures["kl"] > 0
+    assert (tmp_path / "out" / "adapter" / "adapter_config.json").exists()
