@@ -25,6 +25,7 @@ from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.files import read_toml
 from dialogauge.core.settings import Setting, nearest, settings_of
 from dialogauge.core.values import Value
+from dialogauge.training import OnlineSettings, PairSettings
 
 if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings  # with it comes pydantic, which not every command needs
@@ -85,7 +86,8 @@ def merged(
         config = load_config(explicit.get("config_file"))
     stored = {}
     if kind.from_file and kind.table == "tune":
-        keys = {one.key: one for one in known.values() if one.key is not None}
+        of_training = {*settings_of(PairSettings), *settings_of(OnlineSettings)}
+        keys = {name: one for name, one in known.items() if name in of_training}
         stored = _values(Path(config.source or ""), "tune", config.tune, keys)
     elif kind.from_file:
         stored = {name: config.judge[str(one.key)] for name, one in known.items() if one.key in config.judge}

@@ -72,7 +72,6 @@ if TYPE_CHECKING:
         OnlineSettings,
         PairSettings,
         PlaySettings,
-        RewardCosts,
         SftSettings,
         TrainSettings,
     )
@@ -92,6 +91,7 @@ if TYPE_CHECKING:
         TuneFolder,
         TuneJob,
         TuneManifest,
+        memory_named,
         tune,
     )
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from dialogauge.core import DialogueTooLong, UsageError
 from dialogauge.core.files import shown_path
-from dialogauge.stats import LEVEL, Estimate, gain_of_sums, mean_estimate
+from dialogauge.stats import LEVEL, Basis, Estimate, Gain, divided, mean_estimate
 from dialogauge.training.losses import Tensor, dspo_loss, sft_loss, token_divergence, token_log_probs
 from dialogauge.training.masks import DialogueTokenizer, MaskedTokens
 from dialogauge.training.plain import batches_of, padded, train_plain
@@ -193,17 +193,15 @@ def _mean(name: str, values: Sequence[float], personas: Sequence[str | None]) ->
     unit = "personas" if any(personas) else "rows"
     if name == "accuracy":
         return mean_estimate(values, clusters, unit=unit)
-    sums = dict.fromkeys(clusters, 0.0)
+    mean, groups = float(np.mean(values)), Counter(clusters)
+    if np.ptp(values) == 0:  # nothing varies, and the figure has no range that would bound it
+        return Estimate(mean, None, None, LEVEL, len(values), len(groups), "none", "all rows are alike")
+    sums = dict.fromkeys(groups, 0.0)
     for cluster, value in zip(clusters, values, strict=True):
         sums[cluster] += value
-    sizes, count = np.array([clusters.count(c) for c in sums], dtype=float), len(values)
-    totals = np.array([*sums.values()])
-    if np.ptp(values) == 0:  # nothing varies, and the figure has no range that would bound it
-        return Estimate(values[0], None, None, LEVEL, count, len(sums), "none", "all rows are alike")
-    nothing = (np.zeros_like(sizes), sizes)
-    limits = (-math.inf, math.inf)
-    gain, basis = gain_of_sums(nothing, (totals, sizes), limits=limits, unit=unit, paired=True)
-    return basis.difference(gain)[0]
+    sizes, totals = (np.array([*of.values()], dtype=float) for of in (groups, sums))
+    moved = divided(totals.sum() - totals, len(values) - sizes)
+    return Basis.of(sizes, unit).difference(Gain(mean, moved, math.inf))[0]
 
 
 def train_offline(job: TuneJob, policy: Policy, folder: TuneFolder) -> Trained:

@@ -101,7 +101,7 @@ def test_pairs_are_told_apart_after_a_few_steps(policy, files, tmp_path, backend
     assert manifest.before["accuracy"].value == 0.5  # a tie counts half
     accuracy = manifest.after["accuracy"]
     assert accuracy.value > 0.8
-    assert (accuracy.n, accuracy.clusters) == (24, 18)
+    assert (accuracy.n, accuracy.clusters) == (20, 15)  # four of 24 pairs have no winner
     assert folder.manifest() == manifest
     lines = list(folder.lines())
     assert [line.step for line in lines if not line.held_out] == list(range(1, 13))
@@ -117,11 +117,11 @@ def test_pairs_are_told_apart_after_a_few_steps(policy, files, tmp_path, backend
 def test_figures_of_held_out_rows_are_clustered_by_persona():
     from dialogauge.training.offline import _mean
 
-    # Six clusters of two rows; their means 0 to 5 have the standard error sqrt(3.5 / 6) and t(5) = 2.5706.
+    # Without one of six clusters the mean moves by .5, .3 or .1: variance .7; Student's t(5) is 2.5706.
     values = [float(i // 2) for i in range(12)]
     margin = _mean("margin", values, [f"p{i // 2}" for i in range(12)])
     assert (margin.value, margin.n, margin.clusters) == (2.5, 12, 6)
-    assert (margin.low, margin.high) == pytest.approx((2.5 - 1.9633, 2.5 + 1.9633), abs=1e-3)
+    assert (margin.low, margin.high) == pytest.approx((2.5 - 2.1507, 2.5 + 2.1507), abs=1e-3)
     assert _mean("margin", values, [None] * 12).clusters == 12
     assert _mean("margin", [0.0] * 12, [None] * 12).reason == "all rows are alike"
     accuracy = _mean("accuracy", [1.0] * 12, [None] * 12)
@@ -234,7 +234,7 @@ def test_a_checkpoint_with_a_foreign_pickle_is_not_read(policy, files, tmp_path)
 
     job, folder = pair_job(policy, files, steps=3, save_every=1), TuneFolder(tmp_path / "out")
     tune(job, train_offline, stopping(folder.path, 1))
-    checkpoint = folder.last_checkpoint()
+    _, checkpoint = folder.last_checkpoint()
     (checkpoint / "pytorch_model.bin").write_bytes(b"")
     with pytest.raises(UsageError, match=r"pytorch_model.bin is a pickle"):
         tune(job, train_offline, folder)

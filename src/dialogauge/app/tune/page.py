@@ -15,7 +15,6 @@ from dialogauge.report import (
     Count,
     Curve,
     Definitions,
-    Missing,
     Number,
     Page,
     Point,
@@ -88,21 +87,22 @@ def tune_brief(manifest: TuneManifest) -> Iterator[Block]:
 def _gains(manifest: TuneManifest) -> Iterator[Block]:
     """Yield what sessions with held-out personas came to; a fall by the second judge is said first."""
     gains = manifest.gains
-    for fall in (g for g in gains if g.judge == "second" and g.dimension is None and (g.gain or 0.0) < 0):
-        sure = "" if fall.side == "below" else ", not distinguishable from no change"
-        yield Callout((f"The second judge gives less than before: {fall.gain:+.2f}{sure}.",), "warn")
+    for of in (g.comparison for g in gains if g.judge == "second" and g.dimension is None):
+        if (fall := of.difference.value or 0.0) < 0:
+            sure = "" if of.side == "below" else ", not distinguishable from no change"
+            yield Callout((f"The second judge gives less than before: {fall:+.2f}{sure}.",), "warn")
     if manifest.unchecked:
         yield Callout((UNCHECKED_FIRST,), "warn")
     if not gains:
         return
     rows: list[Sequence[Cell]] = []
     for g in gains:
-        interval = f"{g.low:+.2f} to {g.high:+.2f}" if g.low is not None and g.high is not None else "none"
-        gain = Missing("no score") if g.gain is None else f"{g.gain:+.2f}"
-        judge = f"{_JUDGES[g.judge]}: {g.name}"
-        figures = (_number(g.before), _number(g.after), gain, interval, g.side)
-        rows.append((judge, g.dimension or "mean", *figures, Count(g.personas), Count(g.failed)))
-    heads = ["judge", "score", "before", "after", "gain", "95 % interval", "after is", "personas", "failed"]
+        of, judge = g.comparison, f"{_JUDGES[g.judge]}: {g.name}"
+        gain = Number(of.difference.value, 2, of.difference.interval, signed=True)
+        figures = (Number(of.figure_b, 3), Number(of.figure_a, 3), gain, of.side)
+        counts = Count(of.difference.clusters), Count(g.failed)
+        rows.append((judge, g.dimension or "mean", *figures, *counts))
+    heads = ["judge", "score", "before", "after", "gain", "after is", "personas", "failed"]
     yield data_table("Sessions with held-out personas", heads, rows)
     yield Callout((NOT_BY_PEOPLE,))
 
@@ -135,10 +135,6 @@ def _curves(lines: Sequence[LogLine], *, held_out: bool) -> Iterator[Card]:
         title = FIGURES.get(name, name) + (", held-out rows" if held_out else "")
         points = tuple(Point(float(step), value) for step, value in values)
         yield Card(title, (Curve(title, points, Axis(0.0, last, "step", whole=True), axis),))
-
-
-def _number(value: float | None) -> Cell:
-    return Missing("not measured") if value is None else Number(value, 3)
 
 
 def _estimate(of: Estimate) -> Number:
