@@ -78,7 +78,7 @@ def broken(messages):
 
 
 def rows(characters):
-    from dialogauge.agents import scenario_json
+    from dialogauge.agents.personas import scenario_json
 
     return [
         {

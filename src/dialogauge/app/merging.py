@@ -25,7 +25,6 @@ from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.files import read_toml
 from dialogauge.core.settings import Setting, nearest, settings_of
 from dialogauge.core.values import Value
-from dialogauge.training import OnlineSettings, PairSettings
 
 if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings  # with it comes pydantic, which not every command needs
@@ -86,6 +85,8 @@ def merged(
         config = load_config(explicit.get("config_file"))
     stored = {}
     if kind.from_file and kind.table == "tune":
+        from dialogauge.training import OnlineSettings, PairSettings
+
         of_training = {*settings_of(PairSettings), *settings_of(OnlineSettings)}
         keys = {name: one for name, one in known.items() if name in of_training}
         stored = _values(Path(config.source or ""), "tune", config.tune, keys)

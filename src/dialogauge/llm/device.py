@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.core.errors import DialogaugeError, EndpointError, MissingExtra, UsageError
+
+ALONE: Final = threading.Lock()
+"""Held by whoever loads or samples: transformers loads by a state of the whole process, and torch draws all
+models' samples from one."""
 
 
 def pretrained(
@@ -17,18 +22,19 @@ def pretrained(
 
     Raises MissingExtra without torch and transformers, and `fault` for what cannot be loaded.
     """
-    try:
-        import torch  # noqa: F401 - without it transformers says so late
-        import transformers
-        from safetensors import SafetensorError
-    except ImportError as error:
-        msg = f"a model in this process needs torch and transformers: {error}"
-        raise MissingExtra(msg, hint="pip install 'dialogauge[transformers]'") from None
-    try:
-        return getattr(transformers, kind).from_pretrained(source, local_files_only=local)
-    except (OSError, ValueError, LookupError, RuntimeError, ImportError, SafetensorError) as error:
-        msg = f"the model in {str(source)!r} cannot be loaded: {error}"
-        raise fault(msg, hint="give a folder with config, weights and tokenizer") from None
+    with ALONE:
+        try:
+            import torch  # noqa: F401 - without it transformers says so late
+            import transformers
+            from safetensors import SafetensorError
+        except ImportError as error:
+            msg = f"a model in this process needs torch and transformers: {error}"
+            raise MissingExtra(msg, hint="pip install 'dialogauge[transformers]'") from None
+        try:
+            return getattr(transformers, kind).from_pretrained(source, local_files_only=local)
+        except (OSError, ValueError, LookupError, RuntimeError, ImportError, SafetensorError) as error:
+            msg = f"the model in {str(source)!r} cannot be loaded: {error}"
+            raise fault(msg, hint="give a folder with config, weights and tokenizer") from None
 
 
 def chosen_device(wanted: str, torch: Any) -> str:  # noqa: ANN401 - the module, loaded where it is used

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import sys
@@ -208,3 +209,16 @@ async def test_a_model_without_a_chat_template_stops(folder, monkeypatch):
     with pytest.raises(EndpointError, match="has no chat template"):
         await client.complete(ChatRequest(({"role": "user", "content": "x"},)))
     await client.close()
+
+
+async def test_two_models_side_by_side_reply_as_each_alone(folder):
+    parameters = SamplingParameters(temperature=1.0, max_tokens=12, seed=5)
+    requests = [ChatRequest(messages, max_tokens=12, salt=n) for n, (messages, _) in enumerate(unseen(4), 1)]
+
+    async def replies(clients):
+        asked = [client.complete(request) for request in requests for client in clients]
+        return [reply.text for reply in await asyncio.gather(*asked)]
+
+    first, second, alone = (TransformersClient(str(folder), parameters=parameters) for _ in range(3))
+    together = await replies([first, second])
+    assert together[::2] == together[1::2] == await replies([alone])
