@@ -148,7 +148,7 @@ def test_a_search_gives_segments_trajectories_and_prompts(dialogauge, searched):
         assert row["score_chosen"] - row["score_rejected"] == pytest.approx(source["margin"])
         assert (source["persona"], source["judge_digest"] is not None) == (row["persona_id"], True)
     assert rows[1]["prompt"] == rows[0]["prompt"] + rows[0]["chosen"]
-    assert [row.step for row in read_pair_file("s.jsonl")] == [1, 2, 3, 1, 2, 3]
+    assert [row.data["step"] for row in read_pair_file("s.jsonl")] == [1, 2, 3, 1, 2, 3]
     assert dialogauge("pairs", "run", "--kind", "sft", "-o", "sft.jsonl", "--unchecked").code == 0
     assert [row["messages"] for row in lines("sft.jsonl")] == [
         rows[2]["prompt"] + rows[2]["chosen"],
@@ -169,6 +169,10 @@ def test_the_margin_and_the_cap_hold_for_segments(dialogauge, searched):
     assert "2 left out: over 2 of one persona (--per-user)" in done.unwrapped
     trained, held_out = lines("s.jsonl"), lines("s.held_out.jsonl")
     assert {len(trained), len(held_out)} == {2}
+    assert all(
+        f"2 rows{part}: s{name}" in done.out
+        for part, name in (("", ".jsonl"), (" held out", ".held_out.jsonl"))
+    )
     assert {row["persona_id"] for row in trained} ^ {row["persona_id"] for row in held_out} == {"inn", "mill"}
     assert len(lines("s.held_out.provenance.jsonl")) == 2
     done = dialogauge(*words, "-o", "s.jsonl", "--split-by", "user", "--limit", 1)
@@ -186,22 +190,24 @@ def test_prompts_are_half_empty_and_half_cut_where_a_segment_ends(dialogauge, se
     assert done.code == 0, done.err  # nothing rests on the judge: prompts are no examples
     rows = list(read_pair_file("rl.jsonl"))
     assert [row.scenario.id for row in rows] == ["inn", "inn", "mill", "mill"]
-    assert [row.context_turns for row in rows[::2]] == [0, 0]
-    assert all(row.context_turns in (2, 4, 6) for row in rows[1::2])
-    assert [message["role"] for message in rows[0].prompt] == ["system", "assistant"]  # she greets
-    assert [message["role"] for message in rows[2].prompt] == ["system"]
+    assert [row.data["context_turns"] for row in rows[::2]] == [0, 0]
+    assert all(row.data["context_turns"] in (2, 4, 6) for row in rows[1::2])
+    assert [message["role"] for message in rows[0].data["prompt"]] == ["system", "assistant"]  # she greets
+    assert [message["role"] for message in rows[2].data["prompt"]] == ["system"]
     assert rows[0].scenario.user.opening == "I am back."
     assert rows[2].scenario.user.persona.startswith("I am a guest at the mill")
     assert dialogauge("pairs", "run", "--kind", "sft", "-o", "sft.jsonl", "--unchecked").code == 0
     whole = [row["messages"] for row in lines("sft.jsonl")]
-    assert [list(row.prompt) == of[: len(row.prompt)] for row, of in zip(rows[1::2], whole, strict=True)] == [
+    assert [
+        row.data["prompt"] == of[: len(row.data["prompt"])] for row, of in zip(rows[1::2], whole, strict=True)
+    ] == [
         True,
         True,
     ]
     places = set()
     for seed in range(6):
         dialogauge("pairs", "run", "--kind", "rl", "-o", "rl.jsonl", "--seed", seed)
-        places.add(tuple(row.context_turns for row in read_pair_file("rl.jsonl")))
+        places.add(tuple(row.data["context_turns"] for row in read_pair_file("rl.jsonl")))
     assert len(places) > 1
 
 
@@ -212,8 +218,8 @@ def test_prompts_come_from_simulated_sessions_too(dialogauge, serve, log):
     done = dialogauge("pairs", "run", "--kind", "rl", "-o", "rl.jsonl", "--hash-ids")
     assert done.code == 0, done.err
     rows = list(read_pair_file("rl.jsonl"))
-    assert [row.context_turns for row in rows[::2]] == [0, 0]
-    assert all(1 <= row.context_turns <= 3 for row in rows[1::2])
+    assert [row.data["context_turns"] for row in rows[::2]] == [0, 0]
+    assert all(1 <= row.data["context_turns"] <= 3 for row in rows[1::2])
     assert all(row.scenario.user.id.startswith("u_") for row in rows)
     done = dialogauge("pairs", "run", "-o", "dpo.jsonl")
     assert (done.code, "it gives rl" in done.err) == (2, True)
@@ -283,7 +289,12 @@ def test_replies_are_judged_anew_by_the_judge_of_the_run(dialogauge, serve, log,
     before = len(stub.asked)
     pairs = ("pairs", "run", "-o", "dpo.jsonl", "--recheck")
     done = dialogauge(*pairs)
+    assert (done.code, "is not checked, and would drop pairs that people chose" in done.err) == (2, True)
+    assert len(stub.asked) == before
+    pairs = (*pairs, "--unchecked")
+    done = dialogauge(*pairs)
     assert done.code == 0, done.err
+    assert done.out.startswith("UNCHECKED: ")  # which of people's pairs stay rests on it
     assert len(lines("dpo.jsonl")) == 2
     assert "2 pairs judged anew: chosen is better again" in done.unwrapped
     assert len(stub.asked) > before

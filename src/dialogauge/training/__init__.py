@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.training.asking import AskingStudy, recheck_study, repair_study
+    from dialogauge.training.asking import (
+        AskedAnswer,
+        Question,
+        answered,
+        recheck_questions,
+        repair_questions,
+    )
     from dialogauge.training.exports import (
         corrected_row,
         dpo_row,
@@ -43,7 +49,7 @@ if TYPE_CHECKING:
         weak_turn,
     )
     from dialogauge.training.policy import Policy, load_policy
-    from dialogauge.training.preferences import APART, ReplyPair, pair_of_dialogues, reply_pairs
+    from dialogauge.training.preferences import APART, pair_of_dialogues, reply_pairs
     from dialogauge.training.rewarded import Rewarded, rewarded_by
     from dialogauge.training.rollouts import (
         PolicyBatch,
@@ -77,7 +83,6 @@ if TYPE_CHECKING:
     )
     from dialogauge.training.trajectories import (
         SEARCH,
-        SearchStep,
         Trajectory,
         read_trajectories,
         search_details,

@@ -1,12 +1,9 @@
-"""Questions to models about rows: better replies for weak ones, and scores of replies given anew.
-
-They are a study in a run that is gone afterwards: what was asked, the response cache keeps.
-"""
+"""Questions to models about rows: better replies for weak ones, and scores of replies given anew."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from statistics import fmean
 from typing import Any, Final
@@ -16,6 +13,7 @@ from dialogauge.core import (
     Judge,
     Judgement,
     Level,
+    Record,
     Request,
     Score,
     Usage,
@@ -23,8 +21,8 @@ from dialogauge.core import (
     conversation_digest,
     digest,
 )
-from dialogauge.llm import ChatClient, ChatFailure, client_identity
-from dialogauge.runs import Ending, Row, StoredRun, Study
+from dialogauge.llm import ChatClient, ChatFailure, LimiterState
+from dialogauge.runs import Observer, Outcome, Progress, StopSignal, run_work, stop_on_interrupt
 from dialogauge.text import detect_language
 from dialogauge.training.pairs import Fork, repair
 from dialogauge.training.rows import points_of
@@ -50,78 +48,51 @@ class AskedAnswer:
 
     def to_row(self, unit: WorkUnit) -> dict[str, Any]:
         """Write it as a row."""
-        return {"unit": unit.key, "value": self.value, "failure": self.failure}
+        return {"unit": unit.key, **asdict(self)}
 
 
-@dataclass(frozen=True, slots=True)
-class AskedItem:
-    """One question."""
-
-    target: str
-    """The digest of all that it is about."""
-    ask: Callable[[], Awaitable[AskedAnswer]]
+Question = tuple[str, Callable[[], Awaitable[AskedAnswer]]]
+"""The digest of all that it is about, and what asks it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What came of a study of questions."""
+class _Nowhere:
+    """Stores nothing: what was asked, the response cache keeps."""
 
-    rows: Mapping[str, Row]
-    """By unit; without those that were not asked."""
+    def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
+        pass
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the rows."""
-        return dict(self.rows)
+    def succeeded(self, key: str) -> None:
+        pass
 
-
-@dataclass
-class AskingStudy(Study[Answers]):
-    """Asks each question once; see `runs.Study` for the parts."""
-
-    who: str
-    """What rows call who is asked."""
-    digest: str
-    """Of who is asked, and what for."""
-    items: Sequence[AskedItem]
-    _by_key: dict[str, AskedItem] = field(default_factory=dict)
-
-    name = "questions"
-    part_of_run = True
-
-    @property
-    def judge_digest(self) -> str:
-        """That of who is asked."""
-        return self.digest
-
-    @property
-    def expected(self) -> int:
-        """One unit for each question, at most."""
-        return len(self.items)
-
-    def plan(self) -> Sequence[WorkUnit]:
-        """Return a unit for each distinct question."""
-        for place, item in enumerate(self.items, start=1):
-            self._by_key.setdefault(self._unit(item, place).key, item)
-        return [self._unit(item, place) for place, item in enumerate(self._by_key.values(), start=1)]
-
-    def _unit(self, item: AskedItem, place: int) -> WorkUnit:
-        return WorkUnit(self.name, None, item.target, self.digest, judge=self.who, position=place)
-
-    async def run(self, unit: WorkUnit) -> tuple[AskedAnswer]:
-        """Ask one question."""
-        return (await self._by_key[unit.key].ask(),)
-
-    def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> Answers:
-        """Return the rows by unit."""
-        del run, ending
-        return Answers({row["unit"]: row for row in rows})
-
-    def in_order(self, answers: Answers) -> list[Row | None]:
-        """Return for each question in its order what came of it; None where it was not asked."""
-        return [answers.rows.get(self._unit(item, 0).key) for item in self.items]
+    def flush_if_due(self) -> None:
+        pass
 
 
-def repair_study(client: ChatClient, forks: Sequence[Fork]) -> AskingStudy:
+async def answered(
+    questions: Sequence[Question],
+    workers: int,
+    observer: Observer,
+    limits: Callable[[], LimiterState | None],
+    stop: StopSignal | None,
+) -> tuple[list[AskedAnswer | None], Outcome]:
+    """Ask each distinct question once, and return by question what came of it, and how asking ended.
+
+    None stands for what was not asked, because of a Ctrl-C, a spent budget or an endpoint of no use.
+    """
+    asks, answers, stop = dict(questions), dict[str, AskedAnswer](), stop or StopSignal()
+
+    async def ask(unit: WorkUnit) -> tuple[AskedAnswer]:
+        answer = answers[unit.target_digest] = await asks[unit.target_digest]()
+        return (answer,)
+
+    units = (WorkUnit("questions", None, about, "") for about in asks)
+    progress = Progress(total=len(asks), planned=len(asks))
+    with stop_on_interrupt(stop, observer.interrupted), observer.watching(progress, limits):
+        outcome = await run_work(units, ask, _Nowhere(), workers=workers, progress=progress, stop=stop)
+    return [answers.get(about) for about, _ in questions], outcome
+
+
+def repair_questions(client: ChatClient, forks: Sequence[Fork]) -> list[Question]:
     """Ask a model for a better reply at each fork; values are texts."""
 
     async def ask(fork: Fork) -> AskedAnswer:
@@ -131,16 +102,12 @@ def repair_study(client: ChatClient, forks: Sequence[Fork]) -> AskingStudy:
             return AskedAnswer(None, outcome.kind, outcome.usage)
         return AskedAnswer(outcome.value, None, outcome.usage)
 
-    items = [
-        AskedItem(digest([list(fork.prompt), fork.rejected, list(fork.issues)]), partial(ask, fork))
-        for fork in forks
-    ]
-    return AskingStudy(client.name, digest(["repair", dict(client_identity(client))]), items)
+    return [(digest([list(f.prompt), f.rejected, list(f.issues)]), partial(ask, f)) for f in forks]
 
 
-def recheck_study(
+def recheck_questions(
     judge: Judge, conversations: Sequence[Conversation], level: Level, dimensions: Sequence[str] | None = None
-) -> AskingStudy:
+) -> list[Question]:
     """Judge what is new in conversations; values are the means of the scores, in points of 1 to 5.
 
     Args:
@@ -150,27 +117,27 @@ def recheck_study(
         dimensions: Whose mean the score is; None for all of the level.
     """
     levels = {d.level for d in judge.dimensions}
-    read = level if level in levels else next(iter(sorted(levels)), level)
-    wanted = {d.name for d in judge.dimensions} if dimensions is None else set(dimensions)
-    scales = {d.name: d.scale for d in judge.dimensions if d.level == read and d.name in wanted}
+    read = level if level in levels else min(levels, default=level)
+    scales = {
+        d.name: d.scale
+        for d in judge.dimensions
+        if d.level == read and (dimensions is None or d.name in dimensions)
+    }
 
     async def ask(conversation: Conversation) -> AskedAnswer:
         judged = await judge.judge(Request(conversation.blinded(), repeat=_ANEW))
         usage = sum((one.usage for one in judged), Usage())
-        outcomes = [one.outcome for one in judged if one.target.level == read]
-        failure = next((one for one in outcomes if not isinstance(one, Judgement)), None)
-        if failure is not None:
-            return AskedAnswer(None, failure.kind, usage)
-        scores = [
-            scales[name].quality(score.value)
-            for one in outcomes
-            if isinstance(one, Judgement)
-            for name, score in one.scores.items()
-            if isinstance(score, Score) and name in scales
-        ]
+        scores = []
+        for outcome in (one.outcome for one in judged if one.target.level == read):
+            if not isinstance(outcome, Judgement):
+                return AskedAnswer(None, outcome.kind, usage)
+            scores += [
+                scales[name].quality(score.value)
+                for name, score in outcome.scores.items()
+                if isinstance(score, Score) and name in scales
+            ]
         return (
             AskedAnswer(points_of(fmean(scores)), None, usage) if scores else AskedAnswer(None, "n/a", usage)
         )
 
-    items = [AskedItem(digest([conversation_digest(c), c.prefix]), partial(ask, c)) for c in conversations]
-    return AskingStudy(judge.name, digest(["recheck", judge.digest]), items)
+    return [(digest([conversation_digest(c), c.prefix]), partial(ask, c)) for c in conversations]

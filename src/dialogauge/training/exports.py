@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from dialogauge.rubrics import VERDICTS
 from dialogauge.training.pairs import (
     Fork,
     JudgedConversation,
+    answered_part,
     plain_message,
     prompt_and_reply,
     tools_of,
@@ -26,17 +27,28 @@ _HALF_WAY = 0.5
 class ActiveItem:
     """One conversation to label, and why."""
 
-    conversation_id: str
+    judged: JudgedConversation
     reason: Literal["lowest", "uncertain", "failed"]
-    quality: float | None
-    """Mean of its scores, scaled to 0..1."""
-    uncertainty: float
-    verdict: str | None
-    weakest_turn: int | None
 
-    def to_row(self, judged: JudgedConversation) -> dict[str, Any]:
-        """Return the item with its messages, for a labelling tool."""
-        return {**asdict(self), "messages": [m.to_openai() for m in judged.conversation.messages]}
+    @property
+    def uncertainty(self) -> float:
+        """The spread over repeats, the share of failed targets, and how near the mean is to the middle."""
+        judged = self.judged
+        middle = 0.0 if judged.quality is None else abs(judged.quality - _HALF_WAY)
+        return judged.spread + judged.failed / max(judged.targets, 1) + _HALF_WAY - middle
+
+    def to_row(self) -> dict[str, Any]:
+        """Return the item with its messages, for a labelling tool; `quality` is scaled to 0..1."""
+        judged = self.judged
+        return {
+            "conversation_id": judged.conversation.id,
+            "reason": self.reason,
+            "quality": judged.quality,
+            "uncertainty": round(self.uncertainty, 6),
+            "verdict": judged.verdict,
+            "weakest_turn": judged.weakest_turn,
+            "messages": [m.to_openai() for m in judged.conversation.messages],
+        }
 
 
 def rank_for_labelling(judged: Iterable[JudgedConversation], limit: int) -> list[ActiveItem]:
@@ -48,36 +60,19 @@ def rank_for_labelling(judged: Iterable[JudgedConversation], limit: int) -> list
     """
     everything = list(judged)
     scored = [j for j in everything if j.quality is not None]
-    lowest = iter(sorted(scored, key=lambda j: (j.quality or 0.0, j.conversation.id)))
-    unsure = iter(sorted(scored, key=lambda j: (-_uncertainty(j), j.conversation.id)))
+    lowest = sorted(scored, key=lambda j: (j.quality or 0.0, j.conversation.id))
+    unsure = sorted(scored, key=lambda j: (-ActiveItem(j, "uncertain").uncertainty, j.conversation.id))
     chosen: dict[str, ActiveItem] = {}
     queues: tuple[tuple[Literal["lowest", "uncertain"], Iterator[JudgedConversation]], ...]
-    queues = ("lowest", lowest), ("uncertain", unsure)
+    queues = ("lowest", iter(lowest)), ("uncertain", iter(unsure))
     for reason, queue in queues * len(scored):  # each round adds at least one, if any is left
         best = next((j for j in queue if j.conversation.id not in chosen), None)
         if best is not None and len(chosen) < limit:
-            chosen[best.conversation.id] = _item(best, reason)
-    for item in everything:
-        if item.quality is None and len(chosen) < limit:
-            chosen[item.conversation.id] = _item(item, "failed")
+            chosen[best.conversation.id] = ActiveItem(best, reason)
+    for one in everything:
+        if one.quality is None and len(chosen) < limit:
+            chosen[one.conversation.id] = ActiveItem(one, "failed")
     return list(chosen.values())
-
-
-def _uncertainty(judged: JudgedConversation) -> float:
-    failed = judged.failed / max(judged.targets, 1)
-    quality = judged.quality if judged.quality is not None else _HALF_WAY
-    return judged.spread + failed + _HALF_WAY - abs(quality - _HALF_WAY)
-
-
-def _item(judged: JudgedConversation, reason: Literal["lowest", "uncertain", "failed"]) -> ActiveItem:
-    return ActiveItem(
-        judged.conversation.id,
-        reason,
-        judged.quality,
-        round(_uncertainty(judged), 6),
-        judged.verdict,
-        judged.weakest_turn,
-    )
 
 
 # On a 1-5 scale these are means of 4 and 2.6; turns in between are no training data.
@@ -180,22 +175,16 @@ def kto_rows(judged: JudgedConversation) -> Iterator[tuple[int, dict[str, Any], 
 
 
 def _label(judged: JudgedConversation, number: int) -> tuple[bool | None, Source]:
-    rating = judged.rated_turns.get(number)
-    if rating is not None:
+    """Return whether the reply of a turn is desirable, and who says so; None where nobody does clearly."""
+    if (rating := judged.rated_turns.get(number)) is not None:
         return rating.satisfied, "people"
-    whole, label = judged.people.get(None), _judges_label(judged, number)
+    whole, figures, label = judged.people.get(None), judged.turn(number), None
+    quality = None if figures is None else figures.quality
+    if number == judged.weakest_turn or (quality is not None and quality <= _UNDESIRABLE):
+        label = False
+    elif quality is not None and quality >= _DESIRABLE and not judged.issues(number):
+        label = True
     return (None if whole is not None and whole.satisfied != label else label), "judge"
-
-
-def _judges_label(judged: JudgedConversation, number: int) -> bool | None:
-    figures = judged.turn(number)
-    if number == judged.weakest_turn:
-        return False
-    if figures is None or figures.quality is None:
-        return None
-    if figures.quality <= _UNDESIRABLE:
-        return False
-    return True if figures.quality >= _DESIRABLE and not figures.issues else None
 
 
 def worth_learning(judged: JudgedConversation, min_verdict: str) -> tuple[bool | None, Source]:
@@ -215,7 +204,5 @@ def worth_learning(judged: JudgedConversation, min_verdict: str) -> tuple[bool |
 
 def sft_row(judged: JudgedConversation) -> dict[str, Any] | None:
     """Return the conversation as `messages`, with `tools` where there are any; None without an answer."""
-    messages = [plain_message(m) for m in judged.conversation.messages]
-    while messages and (messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls")):
-        messages.pop()  # messages without an answer are no training data
+    messages = answered_part(judged.conversation)
     return {"messages": messages, **_tools(tools_of(judged.conversation))} if messages else None

@@ -25,7 +25,7 @@ from dialogauge.training.losses import Tensor, dspo_loss, sft_loss, token_diverg
 from dialogauge.training.masks import DialogueTokenizer, MaskedTokens
 from dialogauge.training.plain import batches_of, padded, train_plain
 from dialogauge.training.policy import Policy
-from dialogauge.training.row_files import AnyRow, DialogueRow, PreferenceRow, read_pair_file
+from dialogauge.training.row_files import FileRow, read_pair_file
 from dialogauge.training.train_settings import PairSettings, TrainSettings
 from dialogauge.training.trl_backend import PAIR_FIGURES, quietly, train_with_trl, trl_arguments, trl_silenced
 from dialogauge.training.tuning import SHARED_PERSONAS, UNCHECKED_ROWS, Trained, TuneFolder, TuneJob
@@ -37,7 +37,6 @@ _LOGITS: Final = 1 << 28
 _NO_WINNER: Final = "left out: no winner"
 _METHODS: Final[Mapping[str, str]] = {"sft": "sft", "dpo": "dpo", "segment": "dspo"}
 """By kind of rows: the method that takes them."""
-_KINDS: Final = {"DialogueRow": "sft", "LabelledRow": "kto", "PromptRow": "rl"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ def encoded_rows(path: Path, method: str, tokenizer: DialogueTokenizer) -> Encod
             msg = f"{row.place}: the two sides do not share what stands before them"
             raise UsageError(msg, hint="give the model a template that only appends")
         rows.append(sides)
-        personas.append(row.persona if isinstance(row, PreferenceRow) else None)
+        personas.append(row.data.get("persona_id"))
         counts["rows"] += 1
         counts["character tokens"] += sum(sum(e.mask) for e in sides)
         counts["turns dropped"] += sides[0].dropped
@@ -88,20 +87,19 @@ def encoded_rows(path: Path, method: str, tokenizer: DialogueTokenizer) -> Encod
     return EncodedRows(rows, personas, {what: n for what, n in counts.items() if n})
 
 
-def _sides(row: AnyRow, method: str, tokenizer: DialogueTokenizer) -> Sides | None:
+def _sides(row: FileRow, method: str, tokenizer: DialogueTokenizer) -> Sides | None:
     """Return a row in tokens; None for a pair whose scores name no winner."""
-    if isinstance(row, DialogueRow) and method == "sft":
-        return (tokenizer.encode(row.messages, tools=row.tools),)
-    if isinstance(row, PreferenceRow) and method == _METHODS[row.kind]:
-        chosen, rejected = row.scores
-        if chosen is not None and rejected is not None and chosen <= rejected:
-            return None
-        return tokenizer.pair(row.prompt, row.chosen, row.rejected, tools=row.tools)
-    kind = row.kind if isinstance(row, PreferenceRow) else _KINDS[type(row).__name__]
-    msg = f"{row.place}: rows of the kind {kind}, and tune {method} takes others"
-    fit = _METHODS.get(kind)
-    hint = f"`dialogauge tune {fit}` takes them" if fit else "write others with `dialogauge pairs --kind ...`"
-    raise UsageError(msg, hint=hint)
+    data, fit = row.data, _METHODS.get(row.kind)
+    if method != fit:
+        msg = f"{row.place}: rows of the kind {row.kind}, and tune {method} takes others"
+        other = f"`dialogauge tune {fit}` takes them"
+        raise UsageError(msg, hint=other if fit else "write others with `dialogauge pairs --kind ...`")
+    if row.kind == "sft":
+        return (tokenizer.encode(data["messages"], tools=row.tools),)
+    chosen, rejected = data.get("score_chosen"), data.get("score_rejected")
+    if chosen is not None and rejected is not None and chosen <= rejected:
+        return None
+    return tokenizer.pair(data["prompt"], data["chosen"], data["rejected"], tools=row.tools)
 
 
 @dataclass(frozen=True, slots=True)

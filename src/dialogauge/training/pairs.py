@@ -137,10 +137,8 @@ def _qualities(row: Mapping[str, Any], scales: Mapping[str, Scale]) -> Iterable[
 
 
 def _most_frequent_turn(turns: Sequence[int | None]) -> int | None:
-    if not turns:
-        return None
     counts = Counter(turns)
-    top = max(counts.values())
+    top = max(counts.values(), default=0)
     return min((turn for turn, n in counts.items() if n == top and turn is not None), default=None)
 
 
@@ -224,6 +222,14 @@ def plain_message(message: Message) -> dict[str, Any]:
     for call in fields.get("tool_calls", ()):
         call["function"]["arguments"] = _arguments(call["function"]["arguments"])
     return fields
+
+
+def answered_part(conversation: Conversation) -> list[dict[str, Any]]:
+    """Return the plain messages of a conversation up to its last reply: no other is learnt from."""
+    messages = [plain_message(m) for m in conversation.messages]
+    while messages and (messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls")):
+        messages.pop()
+    return messages
 
 
 def unfit(messages: Iterable[Message]) -> str | None:

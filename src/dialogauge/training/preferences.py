@@ -14,8 +14,8 @@ from dialogauge.training.exports import dpo_row, segment_row
 from dialogauge.training.pairs import (
     Fork,
     JudgedConversation,
+    answered_part,
     fork_at,
-    plain_message,
     prompt_and_reply,
     unfit,
 )
@@ -154,7 +154,7 @@ def pair_of_dialogues(better: Conversation, worse: Conversation, *, segments: bo
         return DialoguePair(turn, rejected, chosen=({"content": chosen.rejected},))
     if not segments:
         return "the conversations part before their last reply"
-    sides = [_answered([plain_message(m) for m in one.messages]) for one in (better, worse)]
+    sides = [answered_part(one) for one in (better, worse)]
     same = next((i for i, both in enumerate(zip(*sides, strict=False)) if both[0] != both[1]), None)
     starts = [t.start for t in better.turns if t.number and same is not None and t.start <= same]
     if not starts:
@@ -165,11 +165,3 @@ def pair_of_dialogues(better: Conversation, worse: Conversation, *, segments: bo
         return "one dialogue goes on where the other one has its next turn"
     first = next(t.number for t in worse.turns if t.start >= start)
     return DialoguePair(first, None, prompt, segment, other)
-
-
-def _answered(messages: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Return messages as far as they are answered."""
-    stop = len(messages)
-    while stop and (messages[stop - 1]["role"] != "assistant" or messages[stop - 1].get("tool_calls")):
-        stop -= 1
-    return messages[:stop]

@@ -8,9 +8,9 @@ alike counts one half. A sign is a control: pairs that one tells apart teach tha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Final
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from dialogauge.training.rows import SplitBy, TrainingRow
 _TELLS: Final = 0.75
 """Above this accuracy of a sign, or below one less it, it is a warning."""
 _DEALS: Final = 200
-_Messages = Sequence[Mapping[str, Any]]
+_Reader = Callable[[TrainingRow], tuple[float, float] | None]
+"""Reads how much of a sign chosen and rejected have; None where nobody knows."""
 
 
 class SignFigure(Value):
@@ -99,15 +100,6 @@ class Rewarded(Value):
         return data_table(title, columns, rows), Callout((note,), "plain")
 
 
-@dataclass(frozen=True, slots=True)
-class _Sign:
-    """How a sign is read off a pair: the more of it the higher, None where nobody knows."""
-
-    words: str
-    of_chosen: Callable[[TrainingRow], float | None]
-    of_rejected: Callable[[TrainingRow], float | None]
-
-
 def rewarded_by(rows: Sequence[TrainingRow], by: SplitBy = "user", *, seed: int = 0) -> Rewarded:
     """Say what pairs reward.
 
@@ -120,44 +112,30 @@ def rewarded_by(rows: Sequence[TrainingRow], by: SplitBy = "user", *, seed: int 
         by: What intervals are clustered by; conversations where a row names none.
         seed: Of the deals by chance.
     """
-    clusters = [_cluster(row, by) for row in rows]
+    clusters = [row.provenance.group(by) for row in rows]
     unit = f"{by}s" if rows and all(row.provenance.names(by) for row in rows) else "conversations"
-    signs = {
-        "longer": _of_side("is longer", _length),
-        "asks": _of_side("asks", lambda side: _share(side, lambda text: bool(TextView(text).questions))),
-        "flatters": _of_side("flatters", lambda side: _share(side, praises)),
+    signs: dict[str, tuple[str, _Reader]] = {
+        "longer": ("is longer", _of_replies(lambda replies: float(sum(map(reply_length, replies))))),
+        "asks": ("asks", _share(lambda text: bool(TextView(text).questions))),
+        "flatters": ("flatters", _share(praises)),
     }
     if model := _telling_model(rows):
-        signs["model"] = _Sign(
-            f"is from {model}",
-            lambda row: _by_model(row, model, row.provenance.model_chosen),
-            lambda row: _by_model(row, model, row.provenance.model_rejected),
-        )
-    signs["first"] = _Sign(
-        "stood first",
-        lambda row: None if (first := row.provenance.chosen_first) is None else float(first),
-        lambda row: None if (first := row.provenance.chosen_first) is None else float(not first),
-    )
+        signs["model"] = (f"is from {model}", partial(_by_model, model))
+    signs["first"] = ("stood first", _first)
     figures, columns = [], []
-    for name, sign in signs.items():
-        pairs = [(sign.of_chosen(row), sign.of_rejected(row)) for row in rows]
-        at = [i for i, (c, r) in enumerate(pairs) if c is not None and r is not None]
-        if not at:
+    for name, (words, read) in signs.items():
+        pairs = {i: pair for i, row in enumerate(rows) if (pair := read(row)) is not None}
+        if not pairs:
             continue
-        ahead = np.sign([(pairs[i][0] or 0.0) - (pairs[i][1] or 0.0) for i in at])
+        ahead = np.sign([chosen - rejected for chosen, rejected in pairs.values()])
         whole = np.zeros(len(rows))
-        whole[at] = ahead
-        columns.append(whole / len(at))
-        accuracy = mean_estimate(0.5 + ahead / 2, [clusters[i] for i in at], unit=unit)
+        whole[list(pairs)] = ahead
+        columns.append(whole / len(pairs))
+        accuracy = mean_estimate(0.5 + ahead / 2, [clusters[i] for i in pairs], unit=unit)
         shares = float((ahead > 0).mean()), float((ahead < 0).mean())
-        figures.append(SignFigure(name, sign.words, *shares, accuracy))
+        figures.append(SignFigure(name, words, *shares, accuracy))
     chance = _by_chance(np.stack(columns, axis=1), clusters, seed) if columns else None
     return Rewarded(len(rows), unit, tuple(figures), chance)
-
-
-def _cluster(row: TrainingRow, by: SplitBy) -> tuple[bool, str | None]:
-    names = row.provenance.names(by)
-    return (True, names[0]) if names else (False, row.provenance.conversation_id)
 
 
 def _by_chance(columns: Floats, clusters: Sequence[tuple[bool, str | None]], seed: int) -> float:
@@ -172,27 +150,32 @@ def _by_chance(columns: Floats, clusters: Sequence[tuple[bool, str | None]], see
 # Signs
 
 
-def _of_side(words: str, measure: Callable[[_Messages], float]) -> _Sign:
-    return _Sign(words, lambda row: measure(row.data["chosen"]), lambda row: measure(row.data["rejected"]))
+def _of_replies(measure: Callable[[Sequence[str]], float]) -> _Reader:
+    """Return what measures the replies of both sides."""
+
+    def read(row: TrainingRow) -> tuple[float, float]:
+        chosen, rejected = (
+            [str(m.get("content") or "") for m in row.data[side] if m["role"] == "assistant"]
+            for side in ("chosen", "rejected")
+        )
+        return measure(chosen), measure(rejected)
+
+    return read
 
 
-def _replies(side: _Messages) -> list[str]:
-    return [str(m.get("content") or "") for m in side if m["role"] == "assistant"]
+def _share(has: Callable[[str], bool]) -> _Reader:
+    """Return what reads the share of the replies that have something, 0 to 1."""
+    return _of_replies(lambda replies: sum(map(has, replies)) / len(replies) if replies else 0.0)
 
 
-def _length(side: _Messages) -> float:
-    return float(sum(map(reply_length, _replies(side))))
-
-
-def _share(side: _Messages, has: Callable[[str], bool]) -> float:
-    """Return the share of the replies that have something, 0 to 1."""
-    replies = _replies(side)
-    return sum(map(has, replies)) / len(replies) if replies else 0.0
-
-
-def _by_model(row: TrainingRow, model: str, side: str | None) -> float | None:
+def _by_model(model: str, row: TrainingRow) -> tuple[float, float] | None:
     both = (row.provenance.model_chosen, row.provenance.model_rejected)
-    return None if None in both else float(side == model)
+    return None if None in both else (float(both[0] == model), float(both[1] == model))
+
+
+def _first(row: TrainingRow) -> tuple[float, float] | None:
+    first = row.provenance.chosen_first
+    return None if first is None else (float(first), float(not first))
 
 
 def _telling_model(rows: Iterable[TrainingRow]) -> str | None:

@@ -36,7 +36,7 @@ from dialogauge.judges.rubric.prompt import gathered
 from dialogauge.signals import find_repetition, read_dialogue
 from dialogauge.text import split_reasoning
 from dialogauge.training.masks import DialogueTokenizer
-from dialogauge.training.row_files import PromptRow, read_pair_file
+from dialogauge.training.row_files import read_pair_file
 from dialogauge.training.train_settings import PlaySettings
 
 POLICY: Final = "policy"
@@ -76,11 +76,11 @@ def read_prompts(path: str | Path) -> list[RolloutPrompt]:
         return [RolloutPrompt(s, beginning(s, s.id, POLICY)) for s in read_scenarios(str(path))]
     prompts = []
     for row in read_pair_file(path):
-        if not isinstance(row, PromptRow):
+        if row.scenario is None:
             msg = "the row is no prompt of sessions"
             raise RecordFault(msg, place=row.place, hint="write them with `dialogauge pairs --kind rl`")
         start = beginning(row.scenario, row.scenario.id, POLICY)
-        messages = tuple(Message(m["role"], m.get("content") or "") for m in row.prompt)
+        messages = tuple(Message(m["role"], m.get("content") or "") for m in row.data["prompt"])
         start = replace(start, messages=messages, metadata={PREFIX: len(messages)})
         prompts.append(RolloutPrompt(row.scenario, start))
     return prompts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from random import Random
 from typing import Any, Final, Literal
 
@@ -29,9 +29,9 @@ _ALWAYS: Final = (
     "prompt_digest",
     "verdict",
     "quality",
+    "issues",
 )
-_WHERE_KNOWN: Final = ("run", "run_digest", "judge_digest", "user", "chosen_user", "persona")
-_OF_PAIRS: Final = ("chosen_from", "rejected_from", "model_chosen", "model_rejected", "chosen_first")
+"""What every line says, known or not."""
 _READ: Final = ("prompt", "chosen", "rejected", "completion", "label", "messages", "scenario", "tools")
 """The keys of rows that a trainer learns from."""
 
@@ -45,6 +45,8 @@ def points_of(quality: float) -> float:
 class Provenance:
     """What a row rests on: one line of `NAME.provenance.jsonl`."""
 
+    unchecked: bool = False
+    """Whether it rests on a judge of which nobody showed that it agrees with people or outcomes."""
     conversation_id: str | None
     """The conversation of the row; of a pair that of the rejected reply."""
     turn: int | None = None
@@ -58,8 +60,13 @@ class Provenance:
     quality: float | None = None
     """By the judge, from 0 to 1."""
     issues: tuple[str, ...] = ()
-    scores: tuple[float, float] | None = None
-    """Of a pair what chosen and rejected were scored with, in points of 1 to 5; None where nobody scored."""
+    chosen_from: str | None = None
+    rejected_from: str | None = None
+    model_chosen: str | None = None
+    model_rejected: str | None = None
+    chosen_first: bool | None = None
+    """Whether the chosen one was shown first to whoever chose; None where nobody says, or it was shown in
+    both orders."""
     run: str | None = None
     run_digest: str | None = None
     """Of the run's data and judge."""
@@ -69,15 +76,8 @@ class Provenance:
     """The user who was answered by the chosen reply, where it is another one."""
     persona: str | None = None
     """The scenario: of a session its character."""
-    chosen_from: str | None = None
-    rejected_from: str | None = None
-    model_chosen: str | None = None
-    model_rejected: str | None = None
-    chosen_first: bool | None = None
-    """Whether the chosen one was shown first to whoever chose; None where nobody says, or it was shown in
-    both orders."""
-    unchecked: bool = False
-    """Whether it rests on a judge of which nobody showed that it agrees with people or outcomes."""
+    scores: tuple[float, float] | None = None
+    """Of a pair what chosen and rejected were scored with, in points of 1 to 5; None where nobody scored."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """What else is known of this kind of source, such as votes."""
 
@@ -93,18 +93,19 @@ class Provenance:
 
     def to_json(self) -> dict[str, Any]:
         """Return the line; what is unknown and not common to all rows is left out."""
-        known = ((key, getattr(self, key)) for key in (*_OF_PAIRS, *_WHERE_KNOWN))
-        scores = self.scores and dict(
-            zip(("score_chosen", "score_rejected"), self.scores, strict=True), margin=self.margin
-        )
-        return {
-            **({"unchecked": True} if self.unchecked else {}),
-            **{key: getattr(self, key) for key in _ALWAYS},
-            "issues": list(self.issues),
-            **{key: value for key, value in known if value is not None},
-            **(scores or {}),
-            **self.details,
-        }
+        values = ((one.name, getattr(self, one.name)) for one in fields(self))
+        line = {key: value for key, value in values if value is not None or key in _ALWAYS}
+        for key in ("scores", "details", *(() if self.unchecked else ("unchecked",))):
+            line.pop(key, None)
+        line["issues"] = list(self.issues)
+        if self.scores is not None:
+            line |= {"score_chosen": self.scores[0], "score_rejected": self.scores[1], "margin": self.margin}
+        return {**line, **self.details}
+
+    def group(self, by: SplitBy) -> tuple[bool, str | None]:
+        """Return the first of the names, and where nobody says, the conversation in its place."""
+        names = self.names(by)
+        return (True, names[0]) if names else (False, self.conversation_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +160,7 @@ def capped(
     """
     groups: dict[tuple[bool, str | None], list[TrainingRow]] = {}
     for row in rows:
-        names = row.provenance.names(by)
-        group = (bool(names), names[0] if names else row.provenance.conversation_id)
-        groups.setdefault(group, []).append(row)
+        groups.setdefault(row.provenance.group(by), []).append(row)
     kept: set[int] = set()
     for members in groups.values():
         drawn = sorted(members, key=lambda row: digest([seed, row.digest]))[:most]

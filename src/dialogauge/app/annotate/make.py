@@ -268,7 +268,7 @@ def _ranked(options: AnnotateMakeOptions, pool: _Pool, number: int) -> list[tupl
         hint = "say --choose random" if options.pairs else "give a run: dialogauge judge INPUT -o RUN"
         raise UsageError(msg, hint=hint)
     ranking = rank_for_labelling(pool.judged, number)
-    return [(int(item.conversation_id.rpartition("\0")[2]), item.reason) for item in ranking]
+    return [(int(item.judged.conversation.id.rpartition("\0")[2]), item.reason) for item in ranking]
 
 
 def _shown(options: AnnotateMakeOptions, pool: _Pool, plan: AssignmentPlan) -> Shown:

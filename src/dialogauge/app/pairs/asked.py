@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from dialogauge.app.clients import Clients
@@ -15,15 +12,21 @@ from dialogauge.app.config import model_of
 from dialogauge.app.judge_of_run import judge_of_run
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.outcome import FINISHED
-from dialogauge.app.pairs.judged import RowsOfJudged
+from dialogauge.app.pairs.judged import RatedRun, RowsOfJudged
 from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.core import Conversation, Level, Message, UsageError
-from dialogauge.core.conversation import PREFIX, ToolCall
-from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, StoredRun, run_study
-from dialogauge.runs.run import Row
+from dialogauge.core.conversation import PREFIX
+from dialogauge.runs import Observer, Outcome, StopSignal, StoredRun
 from dialogauge.studies.arena.study import ARENA
 from dialogauge.studies.replay.answers import ANSWER
-from dialogauge.training import AskingStudy, TrainingRow, recheck_study, repair_study
+from dialogauge.training import (
+    AskedAnswer,
+    Question,
+    TrainingRow,
+    answered,
+    recheck_questions,
+    repair_questions,
+)
 
 _NOT_ASKED = "not asked: the run ended early"
 _NO_REPLY = "no better reply: "
@@ -76,105 +79,95 @@ class PairQuestions:
             forks = forks[: options.limit]
         settings = model_of(reference, "repair", load_config(options.config_file).roles)
         client = self.clients.build(settings, "repair")
-        made = []
-        answers = await self._asked(repair_study(client, [fork for _, fork in forks]))
-        for fork, answer in zip(forks, answers, strict=True):
-            if answer is None:
-                self.left_out[_NOT_ASKED] += 1
-            elif answer["failure"] is not None:
-                self.left_out[_NO_REPLY + answer["failure"]] += 1
-            else:
-                self.repaired += 1
-                made.append(judged.bettered(fork, answer["value"], client.name))
+        answers = await self._asked(repair_questions(client, [fork for _, fork in forks]))
+        made = [
+            judged.bettered(fork, reply, client.name)
+            for fork, answer in zip(forks, answers, strict=True)
+            if (reply := self._value(answer, _NO_REPLY)) is not None
+        ]
+        self.repaired = len(made)
         return made
 
     async def rechecked(self, rows: list[TrainingRow], runs: Mapping[str, StoredRun]) -> list[TrainingRow]:
         """Judge both sides of each pair anew, and return the pairs whose chosen side is better.
 
-        A dry one counts the calls, and returns all.
+        A dry one counts the calls, and returns all. Where a judge that is not checked says which of people's
+        pairs stay, these rest on it too.
 
-        Raises UsageError where the judge of a run cannot be built, and for rows of no run.
+        Raises UsageError where the judge of a run cannot be built, for rows of no run, and where a judge that
+        is not checked is to decide on people's pairs without `--unchecked`.
         """
         if not self.options.recheck:
             return rows
-        kept: list[TrainingRow] = []
-        by_run: dict[str | None, list[TrainingRow]] = {}
-        for row in rows:
-            by_run.setdefault(row.provenance.run, []).append(row)
-        for name, members in by_run.items():
-            if name is None or members[0].origin is None:
-                msg = "--recheck judges with the judge of a run, and what people chose in a folder has none"
+        kept: dict[str, TrainingRow] = {}
+        for name in dict.fromkeys(row.provenance.run for row in rows):
+            run = None if name is None else runs[name]
+            members = [row for row in rows if row.provenance.run == name]
+            if run is None or run.manifest.study in (ARENA, ANSWER):
+                what = "what people chose in a folder" if run is None else f"what was compared in {name}"
+                msg = f"--recheck needs a judge that scores one side alone, and {what} has none"
                 raise UsageError(msg, hint="judge the log, and give that run")
-            run = runs[name]
-            if run.manifest.study in (ARENA, ANSWER):
-                msg = f"--recheck needs a judge that scores one side alone, and that of {name} compared two"
-                raise UsageError(msg, hint="judge what was compared, and give these runs")
+            members = self._resting(members, RatedRun.of(str(name), run, unchecked=False))
             built = await judge_of_run(run, self.options, dry=self.dry, clients=self.clients)
             level: Level = "turn" if self.options.kind == "dpo" else "conversation"
             names = run.manifest.facts.get("scored_by", {}).get("dimensions")
             sides = [_judged_side(row, side) for row in members for side in ("chosen", "rejected")]
-            answers = await self._asked(recheck_study(built.judge, sides, level, names))
-            pairs = zip(members, answers[::2], answers[1::2], strict=True)
-            kept += [one for row, chosen, rejected in pairs if (one := self._settled(row, chosen, rejected))]
-        order = {row.digest: place for place, row in enumerate(rows)}
-        return sorted(kept, key=lambda row: order[row.digest])
+            answers = await self._asked(recheck_questions(built.judge, sides, level, names))
+            for row, *both in zip(members, answers[::2], answers[1::2], strict=True):
+                if settled := row if self.dry else self._settled(row, *both):
+                    kept[row.digest] = settled
+        return [kept[row.digest] for row in rows if row.digest in kept]
 
-    def _settled(self, row: TrainingRow, chosen: Row | None, rejected: Row | None) -> TrainingRow | None:
+    def _resting(self, rows: list[TrainingRow], rated: RatedRun) -> list[TrainingRow]:
+        """Return the rows of a run; those of people are marked where its judge is not checked."""
+        people = {row.digest for row in rows if row.provenance.source == "people"}
+        if not people or rated.counts(self.options.kind):
+            return rows
+        if not self.options.unchecked:
+            msg = f"the judge of {rated.name} is not checked, and would drop pairs that people chose"
+            raise UsageError(msg, hint="leave --recheck out, or let it drop them all the same: --unchecked")
+        marked = (replace(row, provenance=replace(row.provenance, unchecked=True)) for row in rows)
+        return [mark if row.digest in people else row for row, mark in zip(rows, marked, strict=True)]
+
+    def _settled(
+        self, row: TrainingRow, chosen: AskedAnswer | None, rejected: AskedAnswer | None
+    ) -> TrainingRow | None:
         """Return a pair with the scores that were given anew; None where it is to be left out."""
-        if self.dry:
-            return row
-        if chosen is None or rejected is None:
-            self.left_out[_NOT_ASKED] += 1
+        better = self._value(chosen, _NOT_JUDGED)
+        worse = None if better is None else self._value(rejected, _NOT_JUDGED)
+        if better is None or worse is None:
             return None
-        if failure := chosen["failure"] or rejected["failure"]:
-            self.left_out[_NOT_JUDGED + failure] += 1
-            return None
-        margin = round(chosen["value"] - rejected["value"], 9)
+        margin = round(better - worse, 9)
         if margin <= 0 or margin < (self.options.min_margin or 0.0):
             self.left_out[_NOT_BETTER] += 1
             return None
         self.confirmed += 1
-        details = {
-            **row.provenance.details,
-            "recheck_chosen": round(chosen["value"], 6),
-            "recheck_rejected": round(rejected["value"], 6),
-        }
-        return replace(row, provenance=replace(row.provenance, details=details))
+        anew = {"recheck_chosen": round(better, 6), "recheck_rejected": round(worse, 6)}
+        source = row.provenance
+        return replace(row, provenance=replace(source, details={**source.details, **anew}))
 
-    async def _asked(self, study: AskingStudy) -> list[Row | None]:
-        """Ask all questions, in a run that is gone afterwards."""
-        with TemporaryDirectory() as folder:
-            directory = RunDirectory(Path(folder) / "asked")
-            settings = RunSettings(directory=directory, workers=self.options.max_concurrency)
-            run = await run_study(study, settings, self.observer, self.clients.limits, self.stop)
+    def _value(self, answer: AskedAnswer | None, failed: str) -> Any:  # noqa: ANN401 - a text or a number
+        """Return what was answered; count why it was not, and return None."""
+        if answer is None or answer.failure is not None:
+            self.left_out[_NOT_ASKED if answer is None else failed + str(answer.failure)] += 1
+            return None
+        return answer.value
+
+    async def _asked(self, questions: Sequence[Question]) -> list[AskedAnswer | None]:
+        workers, limits = self.options.max_concurrency, self.clients.limits
+        answers, outcome = await answered(questions, workers, self.observer, limits, self.stop)
         if self.ending.ended == "finished":
-            self.ending = run.ending.outcome
-        return study.in_order(run.result)
+            self.ending = outcome
+        return answers
 
 
 def _judged_side(row: TrainingRow, side: str) -> Conversation:
     """Return the conversation that ends with a side: of a reply its turn is judged, else all."""
-    prompt, new = ([_message(one) for one in row.data[key]] for key in ("prompt", side))
-    origin, start = row.origin, len(prompt)
+    origin = row.origin or Conversation("", ())
+    start = len(row.data["prompt"])
+    prompt, new = origin.messages[:start], [Message(m["role"], m["content"]) for m in row.data[side]]
     if len(new) == 1:
         start = max((i for i, m in enumerate(prompt) if m.role == "user"), default=start)
         while start and prompt[start - 1].role == "user":
             start -= 1
-    base = origin or Conversation("", ())
-    metadata = {key: value for key, value in base.metadata.items() if key != PREFIX}
-    return replace(base, messages=(*prompt, *new), ratings=(), metadata={**metadata, PREFIX: start})
-
-
-def _message(fields: Mapping[str, Any]) -> Message:
-    """Return a message of a row as it stood in the conversation."""
-    calls = tuple(
-        ToolCall(call.get("id") or "", call["function"]["name"], _text(call["function"]["arguments"]))
-        for call in fields.get("tool_calls") or ()
-    )
-    return Message(
-        fields["role"], fields.get("content"), calls, fields.get("tool_call_id"), fields.get("name")
-    )
-
-
-def _text(arguments: object) -> str:
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return replace(origin, messages=(*prompt, *new), ratings=(), metadata={**origin.metadata, PREFIX: start})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,20 +14,20 @@ from dialogauge.app.annotate.folder import PlanFiles
 from dialogauge.app.command import NO_INPUT, Command
 from dialogauge.app.entries import SHOWN
 from dialogauge.app.merging import references
-from dialogauge.app.outcome import FINISHED, CommandOutcome, Plan
+from dialogauge.app.outcome import CommandOutcome, Plan
 from dialogauge.app.outputs import output_file, spare
 from dialogauge.app.pairs.asked import PairQuestions
 from dialogauge.app.pairs.comparisons import arena_pairs, replay_pairs
 from dialogauge.app.pairs.judged import RESTS_ON, UNCHECKED_WHY, RatedRun, RowsOfJudged, why_unchecked
 from dialogauge.app.pairs.people import people_rows
-from dialogauge.app.pairs.sessions import context_rows, search_rows
+from dialogauge.app.pairs.sessions import committed_rows, context_rows, segment_pairs
 from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.sources import PythonInput
 from dialogauge.core.errors import UsageError
 from dialogauge.llm import Expected
 from dialogauge.report import Block, Callout
-from dialogauge.runs import Observer, Outcome, StopSignal, StoredRun, open_run
+from dialogauge.runs import Observer, StopSignal, StoredRun, open_run
 from dialogauge.runs.directory import expect_writable, write_whole
 from dialogauge.runs.records import json_line
 from dialogauge.studies.arena.study import ARENA
@@ -39,6 +39,7 @@ from dialogauge.training import (
     SEARCH,
     Rewarded,
     TrainingRow,
+    Why,
     apart,
     capped,
     expect_target,
@@ -49,14 +50,16 @@ from dialogauge.training import (
 )
 
 _PAIRS: Final = ("dpo", "segment")
-_GIVES: Final[Mapping[str, tuple[str, ...]]] = {
-    ANSWER: ("dpo",),
-    ARENA: _PAIRS,
-    SEARCH: ("sft", "segment", "rl"),
-    SIMULATE: ("rl",),
-}
-"""By kind of run the rows that it gives; any other is a judged run."""
 _JUDGED_GIVE: Final = ("dpo", "kto", "sft", "active")
+_MAKERS: Final[
+    Mapping[str, Mapping[str, Callable[[StoredRun, str, PairOptions, Why], Iterator[TrainingRow]]]]
+] = {
+    ANSWER: {"dpo": replay_pairs},
+    ARENA: {"dpo": arena_pairs, "segment": arena_pairs},
+    SEARCH: {"sft": committed_rows, "segment": segment_pairs, "rl": context_rows},
+    SIMULATE: {"rl": context_rows},
+}
+"""By kind of run, and of rows, what makes them; any other is a judged run."""
 _HELD_OUT: Final = 0.1
 _MAX_FAILED: Final = 0.05
 """Share of missing answers of models above which the exit code is 3."""
@@ -126,84 +129,65 @@ class PairsEntry(Command[PairOptions, PairResult]):
         rows of the kind, and where no pair has a winner.
         """
         del python
-        made = await _made(options, observer, stop, dry=False)
+        result, questions, files = await _made(options, observer, stop, dry=False)
         return CommandOutcome(
             options=options,
-            result=made.result,
-            notes=tuple(made.result.lines),
-            ending=made.ending,
-            files=made.written,
-            failed_share=made.result.failed_share,
+            result=result,
+            notes=tuple(result.lines),
+            ending=questions.ending,
+            files=files,
+            failed_share=result.failed_share,
             max_failed=_MAX_FAILED,
         )
 
     def plan(self, options: PairOptions) -> Plan:
         """Count the rows, and what a model would be asked."""
-        made = asyncio.run(_made(options, ProgressObserver(quiet=True), None, dry=True))
-        result, asking = made.result, made.questions.clients.counted()
+        result, questions, _ = asyncio.run(_made(options, ProgressObserver(quiet=True), None, dry=True))
+        asking = questions.clients.counted()
         if asking is not None:
             asking = replace(asking, assumed=0)  # the replies go into rows, and into no prompt
-        lines = tuple(result.lines)
-        if result.first_line:
-            lines = (result.first_line.replace("Such scores made", "Such scores would make"), *lines)
+        first = result.first_line.replace("Such scores made", "Such scores would make")
+        lines = (*filter(None, (first,)), *result.lines)
         return Plan(None, "", {"rows": result.written}, result.written, (), lines, asking)
 
 
-@dataclass(slots=True)
-class _Making:
-    """Rows in the making."""
-
-    options: PairOptions
-    left_out: Counter[str]
-    questions: PairQuestions
-    """What models are asked."""
-    files: dict[Path, list[TrainingRow]]
-    """Rows by the file that they go to."""
-    result: PairResult = PairResult(0, {})
-    unwritten: int = 0
-    """Rows that the target has no place for."""
-    written: dict[str, Path] = field(default_factory=dict)
-    """What was written, by what it is."""
-
-    @property
-    def ending(self) -> Outcome:
-        """How asking ended."""
-        return self.questions.ending or FINISHED
-
-
-async def _made(options: PairOptions, observer: Observer, stop: StopSignal | None, *, dry: bool) -> _Making:
-    """Make the rows, and write them unless it is dry."""
-    left_out: Counter[str] = Counter()
-    expect_target(options.target, options.kind, _trained(options))
+async def _made(
+    options: PairOptions, observer: Observer, stop: StopSignal | None, *, dry: bool
+) -> tuple[PairResult, PairQuestions, dict[str, Path]]:
+    """Make the rows, and write them unless it is dry; return what was written, by what it is."""
+    expect_target(options.target, options.kind, options.model_folder)
     targets = _targets(options)
-    folders = {path: one for path in options.inputs if (one := PlanFiles.behind(path)) is not None}
-    questions = PairQuestions(options, left_out, observer, stop, dry=dry)
-    made = _Making(options, left_out, questions, {target: [] for target, _ in targets})
+    questions = PairQuestions(options, Counter(), observer, stop, dry=dry)
+    left_out = questions.left_out
     with ExitStack() as stack:
         runs: dict[str, StoredRun] = {}
         for path in options.inputs:
-            if path not in folders:
+            if PlanFiles.behind(path) is None:
                 runs[path] = stack.enter_context(open_run(path, options.privacy, studies=SHOWN))
-                spare([file for both in targets for file in both], runs[path].manifest.settings)
+                spare(targets, runs[path].manifest.settings)
         _expect_kind(options, runs)
-        for files in targets if references(options) and not dry else ():
-            for file in files:
-                expect_writable(file)
+        for file in targets if references(options) and not dry else ():
+            expect_writable(file)
+        own = {path: run for path, run in runs.items() if run.manifest.study not in _MAKERS}
+        rated = [RatedRun.of(path, run, unchecked=options.unchecked) for path, run in own.items()]
+        judged = RowsOfJudged(options, rated, left_out)
         try:
-            rows, judged = await _gathered(made, folders, runs)
+            rows = _admitted(await _gathered(questions, runs, judged), questions, judged, runs)
             rows = await questions.rechecked(_chosen(rows, options, left_out), runs)
         finally:
             await questions.clients.close()
-        if made.ending.ended == "finished":
+        if questions.ending.ended == "finished":
             _expect_rows(options, rows, left_out, runs, judged)
-        notes = tuple(f"{r.name}: {n}" if len(runs) > 1 else n for r in judged.runs for n in r.notes())
+        notes = tuple(f"{r.name}: {n}" if len(runs) > 1 else n for r in rated for n in r.notes())
     parts = [rows]
     if options.splits:
         parts = list(parted(rows, options.held_out or _HELD_OUT, options.grouped_by, seed=options.seed))
-    made.files = {target: part for (target, _), part in zip(targets, parts, strict=True)}
     rewarded = rewarded_by(rows, options.grouped_by, seed=options.seed) if options.kind in _PAIRS else None
-    made.result = PairResult(
-        len(rows),
+    if rewarded is not None and rewarded.first_line and not dry:
+        observer.say(rewarded.first_line)
+    unwritten, files = (0, {}) if dry else _written(options, targets, parts, left_out)
+    result = PairResult(
+        len(rows) - unwritten,
         {why: n for why, n in left_out.items() if n},
         len(parts[-1]) if options.splits else 0,
         sum(row.provenance.unchecked for row in rows),
@@ -214,55 +198,51 @@ async def _made(options: PairOptions, observer: Observer, stop: StopSignal | Non
         rewarded,
         questions.failed_share,
     )
-    if not dry:
-        if rewarded is not None and rewarded.first_line:
-            observer.say(rewarded.first_line)
-        for (target, beside), part in zip(targets, parts, strict=True):
-            _write(made, target, beside, part)
-        left = {why: n for why, n in left_out.items() if n}
-        made.result = replace(made.result, written=len(rows) - made.unwritten, left_out=left)
-    return made
+    return result, questions, files
 
 
-def _trained(options: PairOptions) -> Path | None:
-    return None if options.trained is None else Path(options.trained)
-
-
-def _targets(options: PairOptions) -> list[tuple[Path, Path]]:
-    """Return the files of rows, each with that of their provenance; none of them is an input."""
+def _targets(options: PairOptions) -> list[Path]:
+    """Return the files of rows, each followed by that of their provenance; none of them is an input."""
     target = output_file(options.out)
     names = [target, *([target.with_suffix(".held_out.jsonl")] if options.splits else [])]
-    targets = [(output_file(str(n)), output_file(str(n.with_suffix(".provenance.jsonl")))) for n in names]
-    spare([file for both in targets for file in both], options)
+    both = ((name, name.with_suffix(".provenance.jsonl")) for name in names)
+    targets = [output_file(str(file)) for pair in both for file in pair]
+    spare(targets, options)
     return targets
 
 
-def _write(made: _Making, target: Path, beside: Path, rows: Sequence[TrainingRow]) -> None:
-    """Write rows and what they rest on: the one place where rows leave."""
-    options = made.options
-    data = (row.marked().data for row in rows)
-    written = write_target(options.target, options.kind, data, target, model=_trained(options))
-    missing = written.left_out.rows
-    kept = (row for number, row in enumerate(rows) if number not in missing)
-    write_whole(beside, (json_line(row.provenance.to_json()) for row in kept))
-    made.unwritten += len(missing)
-    made.left_out.update(dict(written.lines))
-    for what, file in written.files.items():
-        named = counted(len(rows) - len(missing), "row") if what == "data" else what
-        made.written.setdefault(named, file)
+def _written(
+    options: PairOptions, targets: Sequence[Path], parts: Sequence[Sequence[TrainingRow]], left_out: Why
+) -> tuple[int, dict[str, Path]]:
+    """Write rows and what they rest on; return how many the target has no place for, and the files."""
+    unwritten, files = 0, dict[str, Path]()
+    for target, beside, rows, part in zip(
+        targets[::2], targets[1::2], parts, ("", " held out"), strict=False
+    ):
+        data = (row.marked().data for row in rows)
+        written = write_target(options.target, options.kind, data, target, model=options.model_folder)
+        missing = written.left_out.rows
+        kept = (row for number, row in enumerate(rows) if number not in missing)
+        write_whole(beside, (json_line(row.provenance.to_json()) for row in kept))
+        unwritten += len(missing)
+        left_out.update(dict(written.lines))
+        number = counted(len(rows) - len(missing), "row") + part
+        for what, file in written.files.items():
+            files.setdefault(number if what == "data" else what, file)
+    return unwritten, files
 
 
 def _expect_kind(options: PairOptions, runs: Mapping[str, StoredRun]) -> None:
     """Raise UsageError where an input gives no rows of the kind that is asked for."""
     for path, run in runs.items():
-        gives = _GIVES.get(run.manifest.study, _JUDGED_GIVE)
+        study = run.manifest.study
+        gives = _MAKERS.get(study, _JUDGED_GIVE)
         if options.kind not in gives:
-            msg = f"{path} is a run of {run.manifest.study}, which gives no rows of the kind {options.kind}"
+            msg = f"{path} is a run of {study}, which gives no rows of the kind {options.kind}"
             hint = f"it gives {', '.join(gives)}; a judged run gives {', '.join(_JUDGED_GIVE)}"
             raise UsageError(msg, hint=hint)
-        own = run.manifest.study in _GIVES
-        if own and (options.chosen_field is not None or "repair" in references(options)):
-            msg = f"{path} is a run of {run.manifest.study}, which gives pairs of its own replies alone"
+        if study in _MAKERS and (options.chosen_field is not None or "repair" in references(options)):
+            msg = f"{path} is a run of {study}, which gives pairs of its own replies alone"
             raise UsageError(msg, hint="leave --model, --role repair= and --chosen-field out")
     if len(options.inputs) > 1 and options.kind == "active":
         msg = f"what to label next is chosen from one input alone, and there are {len(options.inputs)}"
@@ -270,49 +250,40 @@ def _expect_kind(options: PairOptions, runs: Mapping[str, StoredRun]) -> None:
 
 
 async def _gathered(
-    made: _Making, folders: Mapping[str, PlanFiles], runs: Mapping[str, StoredRun]
-) -> tuple[list[TrainingRow], RowsOfJudged]:
-    """Return the rows of all inputs that are admitted, and the judged runs among them."""
-    options, left_out = made.options, made.left_out
-    judged, rows = [], list[TrainingRow]()
-    for one in folders.values():
-        rows += people_rows(one, options, left_out)
+    questions: PairQuestions, runs: Mapping[str, StoredRun], judged: RowsOfJudged
+) -> list[TrainingRow]:
+    """Return the rows of all inputs: of folders, of runs that make their own, of judged runs together."""
+    options, left_out, rows = questions.options, questions.left_out, list[TrainingRow]()
+    for path in options.inputs:
+        if path not in runs and (folder := PlanFiles.behind(path)) is not None:
+            rows += people_rows(folder, options, left_out)
     for path, run in runs.items():
-        study = run.manifest.study
-        if study not in _GIVES:
-            judged.append(RatedRun.of(path, run, unchecked=options.unchecked))
-        elif options.kind == "rl":
-            rows += context_rows(run, path, options, searched=study == SEARCH)
-        elif study == SEARCH:
-            rows += search_rows(run, path, options, left_out)
-        elif study == ARENA:
-            rows += arena_pairs(run, path, options, left_out)
-        else:
-            rows += replay_pairs(run, path, left_out)
-    of_judged = RowsOfJudged(options, judged, left_out)
-    if judged:
-        own = list(of_judged.rows())
+        if (makers := _MAKERS.get(run.manifest.study)) is not None:
+            rows += makers[options.kind](run, path, options, left_out)
+    if judged.runs:
+        own = list(judged.rows())
         if options.kind == "dpo":
-            of_judged.expect_pairs([*rows, *own])
-            own += await made.questions.bettered(of_judged, own)
+            judged.expect_pairs([*rows, *own])
+            own += await questions.bettered(judged, own)
         rows += own
-    return _admitted(rows, made, judged, runs), of_judged
+    return rows
 
 
 def _admitted(
-    rows: list[TrainingRow], made: _Making, judged: Sequence[RatedRun], runs: Mapping[str, StoredRun]
+    rows: list[TrainingRow], questions: PairQuestions, judged: RowsOfJudged, runs: Mapping[str, StoredRun]
 ) -> list[TrainingRow]:
     """Return the rows without those of an unchecked judge; with `--unchecked` all.
 
     Raises UsageError where no other rows are left.
     """
-    if made.options.unchecked:
+    left_out = questions.left_out
+    if questions.options.unchecked:
         return rows
     checked = [row for row in rows if not row.provenance.unchecked]
-    made.left_out[UNCHECKED_WHY] += len(rows) - len(checked)
-    if (number := made.left_out[UNCHECKED_WHY]) and not checked:
-        reasons = [e.why for one in judged for e in one.evidence.dimensions.values()]
-        reasons += [why_unchecked(run) for run in runs.values() if run.manifest.study in _GIVES]
+    left_out[UNCHECKED_WHY] += len(rows) - len(checked)
+    if (number := left_out[UNCHECKED_WHY]) and not checked:
+        reasons = [e.why for one in judged.runs for e in one.evidence.dimensions.values()]
+        reasons += [why_unchecked(run) for run in runs.values() if run.manifest.study in _MAKERS]
         why = next(filter(None, reasons), "")
         msg = f"all {counted(number, 'row')} would rest on a judge that is not checked"
         hint = (
@@ -352,7 +323,7 @@ def _expect_rows(
         raise UsageError(
             msg, hint=f"dialogauge show {judged.runs[0].name} says why; judge with --retry-failed"
         )
-    compared = any(run.manifest.study in _GIVES for run in runs.values())
+    compared = any(run.manifest.study in _MAKERS for run in runs.values())
     if compared or options.recheck:
         reasons = "; ".join(f"{n:,} {why}" for why, n in left_out.items() if n) or "the input holds none"
         what = "no pair has a winner" if options.kind in _PAIRS else f"no row of the kind {options.kind}"
@@ -363,11 +334,9 @@ def _expect_rows(
 def _balance(kind: str, rows: Iterable[TrainingRow]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for row in rows if kind not in ("active", "rl") else ():
-        what = {"dpo": "rejected", "segment": "rejected", "sft": "good"}.get(kind) or (
-            "desirable" if row.data["label"] else "undesirable"
-        )
-        source = row.provenance.source or "judge"
-        by = "people" if "item" in row.provenance.details else RESTS_ON[source]
+        label = "desirable" if row.data.get("label") else "undesirable"
+        what = {"dpo": "rejected", "segment": "rejected", "sft": "good"}.get(kind, label)
+        by = "people" if "item" in row.provenance.details else RESTS_ON[row.provenance.source or "judge"]
         counts[f"{what} by {by}"] += 1
     return dict(sorted(counts.items()))
 

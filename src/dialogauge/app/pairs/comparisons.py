@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dialogauge.app.pairs.judged import about_run, why_unchecked
+from dialogauge.app.pairs.judged import about_row, why_unchecked
 from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.runs import StoredRun
 from dialogauge.runs.run import Row
@@ -13,7 +13,6 @@ from dialogauge.studies.arena.stored import led_dialogues
 from dialogauge.training import (
     Fork,
     Provenance,
-    Source,
     TrainingRow,
     Why,
     dpo_row,
@@ -26,11 +25,12 @@ from dialogauge.training import (
 # Replay
 
 
-def replay_pairs(run: StoredRun, name: str, left_out: Why) -> Iterator[TrainingRow]:
+def replay_pairs(run: StoredRun, name: str, options: PairOptions, left_out: Why) -> Iterator[TrainingRow]:
     """Yield a pair for any two replies of which one is preferred, masked as the run is shown.
 
     Raises UsageError where nobody scored the run.
     """
+    del options
     from dialogauge.studies.replay.preferred import by_pairs, quality, rows_by_state, winners
 
     unchecked = bool(why_unchecked(run))
@@ -61,10 +61,8 @@ def replay_pairs(run: StoredRun, name: str, left_out: Why) -> Iterator[TrainingR
                 rejected_from=f"replies of {worse}",
                 model_chosen=better,
                 model_rejected=worse,
-                user=talk.user_id,
-                persona=talk.scenario,
                 unchecked=unchecked,
-                **about_run(run, name),
+                **about_row(run, name, talk),
             )
             yield TrainingRow(dpo_row(fork, talks[better].messages[-1].text), provenance, talk)
 
@@ -99,39 +97,40 @@ def arena_pairs(run: StoredRun, name: str, options: PairOptions, left_out: Why) 
             meetings.setdefault((row["conversation_id"], first, second), []).append(row)
     talks = led_dialogues(run)
     for (dialogue, first, second), rows in meetings.items():
-        turned = {"a": first, "b": second}
-        named = [row["winner"] if row["winner"] == "tie" else row[row["winner"]] for row in rows]
-        choices = [next((side for side, agent in turned.items() if agent == who), "tie") for who in named]
-        if (side := majority(choices)) not in turned:
+        named = ["tie" if row["winner"] == "tie" else row[row["winner"]] for row in rows]
+        side = majority([{first: "a", second: "b"}.get(who, "tie") for who in named])
+        if side not in ("a", "b"):
             left_out[side] += 1
             continue
         better, worse = (first, second) if side == "a" else (second, first)
-        both = talks(dialogue, better), talks(dialogue, worse)
-        if both[0] is None or both[1] is None:
+        chosen, rejected = talks(dialogue, better), talks(dialogue, worse)
+        if chosen is None or rejected is None:
             left_out["what was said is not in the run"] += 1
             continue
-        made = pair_of_dialogues(both[0], both[1], segments=options.kind == "segment")
+        made = pair_of_dialogues(chosen, rejected, segments=options.kind == "segment")
         if isinstance(made, str):
             left_out[made] += 1
             continue
-        source: Source = "people" if people else "judge"
         provenance = Provenance(
             conversation_id=dialogue,
             turn=made.turn,
-            source=source,
+            source="people" if people else "judge",
             judge=str(rows[0]["judge"]),
             scores=_points(rows, better),
             chosen_from=f"votes: {better}",
             model_chosen=better,
             model_rejected=worse,
             chosen_first=_shown_first(rows, better),
-            user=both[1].user_id,
-            persona=both[1].scenario,
             unchecked=unchecked,
             details={"votes": {n: named.count(n) for n in (better, worse, "tie")}},
-            **about_run(run, name),
+            **about_row(run, name, rejected),
         )
-        yield TrainingRow(made.row(provenance), provenance, both[1])
+        yield TrainingRow(made.row(provenance), provenance, rejected)
+
+
+def mostly(first: Sequence[bool]) -> bool | None:
+    """Say whether most of some hold; None where as many do as do not."""
+    return None if 2 * sum(first) == len(first) else 2 * sum(first) > len(first)
 
 
 def _points(rows: Sequence[Row], better: str) -> tuple[float, float] | None:
@@ -147,5 +146,4 @@ def _shown_first(rows: Sequence[Row], better: str) -> bool | None:
     """Say whether most who chose it saw it first; None where it was shown in both orders, or nobody says."""
     if any(row["orders"] for row in rows):
         return None
-    first = [row[row["shown_first"]] == better for row in rows if row["shown_first"] in ("a", "b")]
-    return None if not first or 2 * sum(first) == len(first) else 2 * sum(first) > len(first)
+    return mostly([row[row["shown_first"]] == better for row in rows if row["shown_first"] in ("a", "b")])

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dialogauge.app.merging import references
 from dialogauge.app.pairs.settings import PairOptions
-from dialogauge.core.conversation import Message
+from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import UsageError
 from dialogauge.runs.run import StoredRun
 from dialogauge.stats import parse_rule
@@ -24,7 +24,6 @@ from dialogauge.training import (
     JudgedConversation,
     PersonRating,
     Provenance,
-    ReplyPair,
     Source,
     TrainingRow,
     Why,
@@ -48,10 +47,12 @@ JudgedFork = tuple[JudgedConversation, Fork]
 """A weak turn, and the conversation that it is in."""
 
 
-def about_run(run: StoredRun, name: str) -> dict[str, Any]:
-    """Return what the provenance of every row says of its run."""
+def about_row(run: StoredRun, name: str, talk: Conversation) -> dict[str, Any]:
+    """Return what the provenance of every row says of its run and conversation."""
     manifest = run.manifest
     return {
+        "user": talk.user_id,
+        "persona": talk.scenario,
         "run": name,
         "run_digest": str(manifest.digests.get("data") or "") or None,
         "judge_digest": manifest.judge_digest,
@@ -90,9 +91,8 @@ class RatedRun:
         """Say whether the judge's word makes rows of a kind; `checked`: without `--unchecked`."""
         levels = {"sft": (VERDICT,), "dpo": ("turn", "pair"), "kto": ("turn",)}.get(kind, ())
         names = [d.name for d in self.run.dimensions if d.level in levels]
-        names += [VERDICT] if VERDICT in levels else []
-        evidence = self.evidence
-        return any(evidence.of(name).checked if checked else evidence.counts(name) for name in names)
+        evidence = replace(self.evidence, unchecked=self.evidence.unchecked and not checked)
+        return any(map(evidence.counts, [*names, VERDICT] if VERDICT in levels else names))
 
     def judged(self) -> Iterator[JudgedConversation]:
         """Yield the conversations with what people said, and the judge: what of it counts, if anything."""
@@ -104,15 +104,13 @@ class RatedRun:
             figure, rating = main.get(row["level"]), row.get("rating")
             if figure is None or rating is None:
                 return None
-            scores = {rating["dimension"]: rating["score"], **rating.get("others", {})}
-            score = scores.get(figure.dimension)
+            score = {rating["dimension"]: rating["score"], **rating.get("others", {})}.get(figure.dimension)
             if score is None:
                 return None
             good = not parse_rule(figure.cut).holds(score)
-            measure = f"{figure.dimension} {figure.scale} {figure.cut}"
-            if figure.scale is None or isinstance(score, str):
-                return PersonRating(score, float(good), good, measure)
-            return PersonRating(score, figure.scale.quality(score), good, measure)
+            scale = None if isinstance(score, str) else figure.scale
+            quality = float(good) if scale is None else scale.quality(score)
+            return PersonRating(score, quality, good, f"{figure.dimension} {figure.scale} {figure.cut}")
 
         for conversation, rows in self.run.judged():
             yield replace(judged_conversation(conversation, rows, scales, person), run=self.name)
@@ -171,10 +169,8 @@ class RowsOfJudged:
             verdict=judged.verdict,
             quality=judged.quality if figures is None else figures.quality,
             issues=() if figures is None else figures.issues,
-            user=talk.user_id,
-            persona=talk.scenario,
             unchecked=source == "judge" and not run.counts(self.options.kind, checked=True),
-            **about_run(run.run, run.name),
+            **about_row(run.run, run.name, talk),
             **more,
         )
         return TrainingRow(data, provenance, talk)
@@ -187,32 +183,26 @@ class RowsOfJudged:
     def _pairs(self) -> Iterator[TrainingRow]:
         """Pair replies to the same messages by people's ratings; of several runs also by the judge."""
         several, margin = len(self.runs) > 1, self.options.min_margin
-
-        def counts(judged: JudgedConversation) -> bool:
-            return self._run_of(judged).counts("dpo")
-
-        if several or any(run.people is not None for run in self.runs):
-            least = APART if margin is None else margin
-            by = counts if several else None
-            for pair in reply_pairs(self.judged(), self.left_out, by, min_margin=least):
-                yield self._pair(pair)
-
-    def _pair(self, pair: ReplyPair) -> TrainingRow:
-        (better, turn), fork, worse = pair.better, pair.fork, pair.worse
-        where = {"chosen_conversation_id": better.conversation.id, "chosen_turn": turn}
-        users = {one.conversation.user_id for one in (better, worse)}
-        return self.row(
-            dpo_row(fork, pair.chosen),
-            worse,
-            fork.turn,
-            fork.source,
-            chosen_from=RESTS_ON[fork.source],
-            scores=pair.scores,
-            chosen_user=better.conversation.user_id if len(users) > 1 else None,
-            model_chosen=better.conversation.candidate,
-            model_rejected=worse.conversation.candidate,
-            details={**where, "chosen_run": better.run} if len(self.runs) > 1 else where,
-        )
+        if not several and all(run.people is None for run in self.runs):
+            return
+        counts = (lambda judged: self._run_of(judged).counts("dpo")) if several else None
+        least = APART if margin is None else margin
+        for pair in reply_pairs(self.judged(), self.left_out, counts, min_margin=least):
+            (better, turn), fork, worse = pair.better, pair.fork, pair.worse
+            chosen, rejected = better.conversation, worse.conversation
+            details = {"chosen_conversation_id": chosen.id, "chosen_turn": turn}
+            yield self.row(
+                dpo_row(fork, pair.chosen),
+                worse,
+                fork.turn,
+                fork.source,
+                chosen_from=RESTS_ON[fork.source],
+                scores=pair.scores,
+                chosen_user=chosen.user_id if chosen.user_id != rejected.user_id else None,
+                model_chosen=chosen.candidate,
+                model_rejected=rejected.candidate,
+                details={**details, "chosen_run": better.run} if several else details,
+            )
 
     def expect_pairs(self, rows: Sequence[TrainingRow]) -> None:
         """Raise UsageError where no pair came, not because replies tie, and nothing writes better replies."""
@@ -239,7 +229,7 @@ class RowsOfJudged:
                 self.left_out["people were satisfied" if liked else "no weakest turn"] += 1
             elif fork.source == "judge" and not self._run_of(judged).counts("dpo"):
                 self.left_out[UNCHECKED_WHY] += 1
-            elif why := unfit(_up_to(judged, fork.turn)):
+            elif why := _unfit_to(judged, fork.turn):
                 self.left_out[why] += 1
             elif (judged.run, fork.conversation_id, fork.turn) not in paired:
                 yield judged, fork
@@ -270,7 +260,7 @@ class RowsOfJudged:
             rows = list(kto_rows(judged))
             self.left_out["turns neither clearly good nor bad"] += len(judged.turns) - len(rows)
             for turn, row, source in rows:
-                if why := unfit(_up_to(judged, turn)):
+                if why := _unfit_to(judged, turn):
                     self.left_out[why] += 1
                 else:
                     yield self.row(row, judged, turn, source)
@@ -280,33 +270,32 @@ class RowsOfJudged:
         least = self.options.min_verdict
         for judged in self.judged():
             worth, source = worth_learning(judged, least)
-            row = sft_row(judged) if worth else None
-            why = unfit(judged.conversation.messages)
-            if row is not None and why is None:
-                yield self.row(row, judged, None, source)
-            elif row is not None and why is not None:
-                self.left_out[why] += 1
-            elif worth is None:
-                self.left_out["no verdict (the rubric gives none, or the judgement failed)"] += 1
+            row = sft_row(judged)
+            if worth is None:
+                why: str | None = "no verdict (the rubric gives none, or the judgement failed)"
+            elif not worth:
+                why = "people were dissatisfied" if source == "people" else f"verdict below {least}"
             else:
-                below = "people were dissatisfied" if source == "people" else f"verdict below {least}"
-                self.left_out["no answer of the assistant" if worth else below] += 1
+                why = unfit(judged.conversation.messages) if row else "no answer of the assistant"
+            if why is None and row is not None:
+                yield self.row(row, judged, None, source)
+            else:
+                self.left_out[str(why)] += 1
 
     def _active(self) -> Iterator[TrainingRow]:
         """Yield what to have labelled next: nothing that people rated already."""
-        judged = {}
+        unrated = {}
         for one in self.judged():
             if one.people:
                 self.left_out["people rated it already"] += 1
             else:
-                judged[one.conversation.id] = one
+                unrated[one.conversation.id] = one
         limit = self.options.limit or _ACTIVE_DEFAULT
-        self.left_out["ranked lower"] += max(0, len(judged) - limit)
-        for item in rank_for_labelling(judged.values(), limit):
-            conversation = judged[item.conversation_id]
-            yield self.row(item.to_row(conversation), conversation, item.weakest_turn, "people")
+        self.left_out["ranked lower"] += max(0, len(unrated) - limit)
+        for item in rank_for_labelling(unrated.values(), limit):
+            yield self.row(item.to_row(), item.judged, item.judged.weakest_turn, "people")
 
 
-def _up_to(judged: JudgedConversation, turn: int) -> Sequence[Message]:
-    """Return the messages of a conversation to the end of a turn."""
-    return judged.conversation.messages[: judged.conversation.turn(turn).stop]
+def _unfit_to(judged: JudgedConversation, turn: int) -> str | None:
+    """Say why a conversation has no place in a row to the end of a turn; None where it has one."""
+    return unfit(judged.conversation.messages[: judged.conversation.turn(turn).stop])

@@ -12,7 +12,7 @@ from dialogauge.annotate.plan import AssignmentPlan, PlannedItem
 from dialogauge.annotate.task import HIDDEN
 from dialogauge.app.annotate.collect import stored_answers
 from dialogauge.app.annotate.folder import PlanFiles
-from dialogauge.app.pairs.comparisons import majority
+from dialogauge.app.pairs.comparisons import majority, mostly
 from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError, UsageError
@@ -99,18 +99,18 @@ class _Rated:
         made = pair_of_dialogues(chosen, rejected, segments=False)
         if isinstance(made, str):
             return made
-        models = (self.item.candidate, self.item.other_candidate)
-        by, other = models if better == "a" else models[::-1]
+        by, other = self.item.candidate, self.item.other_candidate
+        if better == "b":
+            by, other = other, by
         first = [self.item.left[rater] == better for rater in choices if rater in self.item.left]
         votes = Counter(choices.values())
-        provenance = self._source(
-            rejected,
-            made.turn,
-            f"people's choice{f': {by}' if by else ''}",
+        provenance = Provenance(
+            chosen_from=f"people's choice{f': {by}' if by else ''}",
             model_chosen=by,
             model_rejected=other,
-            chosen_first=None if 2 * sum(first) == len(first) else 2 * sum(first) > len(first),
+            chosen_first=mostly(first),
             details={"item": self.item.id, "votes": {side: votes[side] for side in ("a", "b", "tie")}},
+            **self._about(rejected, made.turn),
         )
         return TrainingRow(made.row(provenance), provenance, rejected)
 
@@ -134,29 +134,17 @@ class _Rated:
                 seen.add((turn, text))
                 scores = (a.score for (t, _), a in self.answers[rater].answers.items() if t == turn)
                 who = rater if mask is None else mask.id("user", rater)
+                source = Provenance(
+                    chosen_from="a rater's better reply",
+                    rating=next(scores, None),
+                    model_rejected=self.item.candidate,
+                    details={"item": self.item.id, "rater": who},
+                    **self._about(conversation, turn),
+                )
                 row = corrected_row(fork, text) if kind == "sft" else dpo_row(fork, text)
-                details = {"item": self.item.id, "rater": who}
-                more = {
-                    "rating": next(scores, None),
-                    "model_rejected": self.item.candidate,
-                    "details": details,
-                }
-                source = self._source(conversation, turn, "a rater's better reply", **more)
                 yield TrainingRow(row, source, conversation)
 
-    def _source(
-        self,
-        conversation: Conversation,
-        turn: int,
-        chosen_from: str,
-        **more: Any,  # noqa: ANN401 - fields of Provenance
-    ) -> Provenance:
-        return Provenance(
-            conversation_id=conversation.id,
-            turn=turn,
-            source="people",
-            user=conversation.user_id,
-            persona=conversation.scenario,
-            chosen_from=chosen_from,
-            **more,
-        )
+    def _about(self, conversation: Conversation, turn: int) -> dict[str, Any]:
+        """Return what all rows of the item rest on."""
+        who = {"user": conversation.user_id, "persona": conversation.scenario}
+        return {"conversation_id": conversation.id, "turn": turn, "source": "people", **who}

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 from dialogauge.agents import kept_scenarios
-from dialogauge.app.pairs.judged import about_run, why_unchecked
+from dialogauge.app.pairs.judged import about_row, why_unchecked
 from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.core import Conversation, Scale, digest_text
 from dialogauge.runs import StoredRun
 from dialogauge.training import (
     POINTS,
+    SEARCH,
     Provenance,
-    SearchStep,
     TrainingRow,
     Trajectory,
     Why,
@@ -26,102 +26,91 @@ from dialogauge.training import (
 )
 
 
-def search_rows(run: StoredRun, name: str, options: PairOptions, left_out: Why) -> Iterator[TrainingRow]:
-    """Yield the rows of a search: committed trajectories, or the winner of a step beside each loser."""
-    search = run.manifest.facts["search"]
-    low, high = search["scale"]
-    scale, least = Scale(low, high), options.min_margin
-    least = search["min_margin"] if least is None else least * (high - low) / POINTS
-    for trajectory in read_trajectories(run):
-        talk = trajectory.conversation
+def _searched(run: StoredRun, name: str) -> Iterator[tuple[Trajectory, Scale, dict[str, Any]]]:
+    """Yield what a search committed, the scale of its scores, and what rows of it rest on."""
+    scale, unchecked = Scale(*run.manifest.facts["search"]["scale"]), bool(why_unchecked(run))
+    for one in read_trajectories(run):
         about = {
-            "conversation_id": talk.id,
-            "judge": str(trajectory.judge.get("name", "")),
-            "prompt_digest": trajectory.judge.get("prompts"),
-            "user": talk.user_id,
-            "persona": trajectory.scenario,
-            "unchecked": bool(why_unchecked(run)),
-            **about_run(run, name),
-            "judge_digest": trajectory.judge.get("digest"),
+            **about_row(run, name, one.conversation),
+            "conversation_id": one.conversation.id,
+            "judge": str(one.judge.get("name", "")),
+            "prompt_digest": one.judge.get("prompts"),
+            "judge_digest": one.judge.get("digest"),
+            "persona": one.scenario,
+            "unchecked": unchecked,
         }
-        if options.kind == "segment":
-            for step in trajectory.steps:
-                yield from _pairs(trajectory, step, least, scale, about, left_out)
-            continue
-        scores = [one.score for step in trajectory.steps if (one := step.committed) and one.score is not None]
+        yield one, scale, about
+
+
+def committed_rows(run: StoredRun, name: str, options: PairOptions, left_out: Why) -> Iterator[TrainingRow]:
+    """Yield the committed trajectories of a search."""
+    del options
+    for trajectory, scale, about in _searched(run, name):
+        winners = (step.committed for step in trajectory.steps)
+        scores = [one.score for one in winners if one is not None and one.score is not None]
         if not scores:
             left_out["a scenario in which nothing was committed"] += 1
             continue
         quality = scale.quality(sum(scores) / len(scores))
-        data = {"messages": [plain_message(m) for m in talk.messages]}
-        yield TrainingRow(
-            data, Provenance(quality=quality, chosen_from="the winners of each step", **about), talk
-        )
+        source = Provenance(quality=quality, chosen_from="the winners of each step", **about)
+        messages = [plain_message(m) for m in trajectory.conversation.messages]
+        yield TrainingRow({"messages": messages}, source, trajectory.conversation)
 
 
-def _pairs(
-    trajectory: Trajectory,
-    step: SearchStep,
-    least: float,
-    scale: Scale,
-    about: Mapping[str, Any],
-    left_out: Why,
-) -> Iterator[TrainingRow]:
-    """Yield a pair for each loser of a step."""
-    pairs, talk = step.pairs(least), trajectory.conversation
-    others = [one for one in step.candidates if one.name != step.winner]
-    failed = sum(one.score is None for one in others)
-    left_out["a candidate that failed"] += failed
-    left_out[f"less than {least:g} points apart"] += len(others) - failed - len(pairs)
-    prompt = [plain_message(m) for m in trajectory.prefix(step)]
-    for better, worse in pairs:
-        if better.score == worse.score:
-            left_out["a tie"] += 1
-            continue
-        scores, models = (better.score or 0.0, worse.score or 0.0), (better.name, worse.name)
-        provenance = Provenance(
-            scores=(points_of(scale.quality(scores[0])), points_of(scale.quality(scores[1]))),
-            model_chosen=models[0],
-            model_rejected=models[1],
-            details={"step": step.number, "seeds": [better.seed, worse.seed]},
-            **about,
-        )
-        data = segment_row(prompt, better.messages, worse.messages, provenance)
-        yield TrainingRow(data, provenance, talk)
+def segment_pairs(run: StoredRun, name: str, options: PairOptions, left_out: Why) -> Iterator[TrainingRow]:
+    """Yield of each step of a search the winner beside each loser that is far enough behind it."""
+    low, high = run.manifest.facts["search"]["scale"]
+    least = run.manifest.facts["search"]["min_margin"]
+    if options.min_margin is not None:
+        least = options.min_margin * (high - low) / POINTS
+    for trajectory, scale, about in _searched(run, name):
+        for step in trajectory.steps:
+            pairs, others = step.pairs(least), [c for c in step.candidates if c.name != step.winner]
+            failed = sum(one.score is None for one in others)
+            left_out["a candidate that failed"] += failed
+            left_out[f"less than {least:g} points apart"] += len(others) - failed - len(pairs)
+            prompt = [plain_message(m) for m in trajectory.prefix(step)]
+            for better, worse in pairs:
+                high_score, low_score = (points_of(scale.quality(c.score or 0.0)) for c in (better, worse))
+                source = Provenance(
+                    scores=(high_score, low_score),
+                    model_chosen=better.name,
+                    model_rejected=worse.name,
+                    details={"step": step.number, "seeds": [better.seed, worse.seed]},
+                    **about,
+                )
+                data = segment_row(prompt, better.messages, worse.messages, source)
+                yield TrainingRow(data, source, trajectory.conversation)
 
 
-def context_rows(run: StoredRun, name: str, options: PairOptions, *, searched: bool) -> Iterator[TrainingRow]:
+def context_rows(run: StoredRun, name: str, options: PairOptions, left_out: Why) -> Iterator[TrainingRow]:
     """Yield the prompts of each scenario of a run of sessions: an empty one, and one cut from its sessions.
 
     Sessions of a search are cut at the ends of its segments, others at the ends of turns.
 
     Raises StoreError where an earlier version made the run.
     """
+    del left_out
     scenarios = kept_scenarios(run)
     places: dict[str, list[tuple[Conversation, list[int]]]] = {one.id: [] for one in scenarios.values()}
-    for talk, cuts in _searched(run) if searched else _played(run):
+    for talk, cuts in _cut(run):
         if (scenario := scenarios.get(talk.scenario or "")) is not None:
             places[scenario.id].append((talk, cuts))
     for id, trajectories in places.items():
         scenario = scenarios[id]
         chance = Random(digest_text(f"{options.seed}\x1f{id}"))
         for data, cut in prompt_rows(scenario, trajectories, chance):
-            provenance = Provenance(
-                conversation_id=None if cut is None else cut.id,
-                source=None,
-                user=scenario.user.id,
-                persona=id,
-                **about_run(run, name),
-            )
-            yield TrainingRow(data, provenance)
+            about = about_row(run, name, Conversation("", (), user_id=scenario.user.id, scenario=id))
+            source = Provenance(conversation_id=None if cut is None else cut.id, source=None, **about)
+            yield TrainingRow(data, source)
 
 
-def _searched(run: StoredRun) -> Iterator[tuple[Conversation, list[int]]]:
+def _cut(run: StoredRun) -> Iterator[tuple[Conversation, list[int]]]:
+    """Yield sessions with the places at which they may be cut."""
+    if run.manifest.study != SEARCH:
+        for talk, _ in run.judged():
+            yield talk, [turn.stop for turn in talk.new_turns]
+        return
     for one in read_trajectories(run):
         segments = ((step.start, step.committed) for step in one.steps)
         yield one.conversation, [start + len(best.messages) for start, best in segments if best is not None]
-
-
-def _played(run: StoredRun) -> Iterator[tuple[Conversation, list[int]]]:
-    for talk, _ in run.judged():
-        yield talk, [turn.stop for turn in talk.new_turns]

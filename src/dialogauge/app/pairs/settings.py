@@ -3,6 +3,7 @@
 # Without the future import: annotations are read when commands are made, and must be types by then.
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from dialogauge.app.merging import FileConfig, references, resolved
@@ -61,6 +62,11 @@ class PairOptions(UncheckedOptions, JudgedAgainOptions, PrivacyOptions):
         None, "Share of users, or personas, that are held out.", low=0.001, high=0.999, otherwise="0.1"
     )
     seed: int = setting(0, "Seed of what is drawn.", low=0, high=SEEDS)
+
+    @property
+    def model_folder(self) -> Path | None:
+        """Where the model is that is to be trained."""
+        return None if self.trained is None else Path(self.trained)
 
     @property
     def grouped_by(self) -> Literal["user", "persona"]:

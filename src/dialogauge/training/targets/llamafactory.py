@@ -7,17 +7,25 @@ over the labels, which makes it the loss of DynSess, equation 5, unchanged.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.core import FileFault, Place
+from dialogauge.core import DialogueTooLong, FileFault, Place
 from dialogauge.core.files import read_text, shown_path
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
 from dialogauge.training.masks import DialogueTokenizer, MaskedTokens, load_dialogue_tokenizer
 from dialogauge.training.targets.alternating import dialogue, reply_pair
-from dialogauge.training.targets.shards import LeftOut, Row, model_folder, place, write_dataset, write_lines
+from dialogauge.training.targets.shards import (
+    LeftOut,
+    Reshape,
+    Row,
+    model_folder,
+    place,
+    write_dataset,
+    write_lines,
+)
 
 FITS: Final = 8_192
 """Tokens of a row."""
@@ -70,16 +78,19 @@ def write_tokens(
     return {"data": folder, **_configured(kind, out, model, data, _TOKENS)}
 
 
-def _in_tokens(kind: str, tokenizer: DialogueTokenizer, left_out: LeftOut) -> Callable[[Row], dict[str, Any]]:
+def _in_tokens(kind: str, tokenizer: DialogueTokenizer, left_out: LeftOut) -> Reshape:
     """Return what makes a row of token ids, and counts the turns that do not fit."""
 
-    def reshape(row: Row) -> dict[str, Any]:
+    def reshape(row: Row) -> dict[str, Any] | str:
         tools = row.get("tools")
-        if kind == "sft":
-            sides = {"": tokenizer.encode(row["messages"], tools=tools)}
-        else:
-            pair = tokenizer.pair(row["prompt"], row["chosen"], row["rejected"], tools=tools)
-            sides = dict(zip(("chosen_", "rejected_"), pair, strict=True))
+        try:
+            if kind == "sft":
+                sides = {"": tokenizer.encode(row["messages"], tools=tools)}
+            else:
+                pair = tokenizer.pair(row["prompt"], row["chosen"], row["rejected"], tools=tools)
+                sides = dict(zip(("chosen_", "rejected_"), pair, strict=True))
+        except DialogueTooLong:
+            return f"more than {FITS:,} tokens, without the oldest turns too"
         left_out.turns += max(side.dropped for side in sides.values())
         return {name: value for part, side in sides.items() for name, value in _tokens(part, side).items()}
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pyarrow.ipc
 import pytest
 
-from dialogauge.core import UsageError
 from dialogauge.training.targets import llamafactory, write_target
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("torch")]
@@ -83,7 +82,9 @@ def test_the_oldest_turns_go_and_are_counted(tmp_path, model, monkeypatch):
     assert 0 < number < 10
 
 
-def test_a_row_that_does_not_fit_is_named(tmp_path, model, monkeypatch):
-    monkeypatch.setattr(llamafactory, "FITS", 20)
-    with pytest.raises(UsageError, match=r"row 1: .* fit"):
-        write_target("llamafactory", "segment", [SEGMENT], tmp_path / "rows.jsonl", model=model)
+def test_a_row_that_does_not_fit_is_left_out_and_counted(tmp_path, model, monkeypatch):
+    monkeypatch.setattr(llamafactory, "FITS", 100)
+    long = {**SEGMENT, "chosen": talk("Hello.", "The lamp burns. " * 40)}
+    written = write_target("llamafactory", "segment", [long, SEGMENT], tmp_path / "rows.jsonl", model=model)
+    assert len(read(written.files["data"])) == 1
+    assert list(written.lines) == [("more than 100 tokens, without the oldest turns too", 1)]
