@@ -99,7 +99,7 @@ def offline(base: Path) -> None:
     with trl_silenced():
         policy = load_policy(model, job.settings, "cpu")
         rows = encoded_rows(train, "dspo", policy.tokenizer).rows
-        measured = encoded_rows(held_out, "dspo", policy.tokenizer).rows
+        measured = encoded_rows(held_out, "dspo", policy.tokenizer)
         gap = parity(policy, rows, TuneFolder(base / "parity"))
         print(f"parity of DSPO: {gap:.1e} (at most 1e-6)")
         margins, seconds = {}, {}
@@ -114,7 +114,7 @@ def offline(base: Path) -> None:
             begun = time.process_time()
             trainer.train()
             seconds[name] = (time.process_time() - begun) / 12
-            margins[name] = objective.measure(trainer.model, measured)["margin"]
+            margins[name] = objective.measure(trainer.model, measured)["margin"].value
     ratio = margins["masked"] / margins["stock"]
     print(f"margin after 12 steps: {margins['masked']:.3f}, stock {margins['stock']:.3f}: {ratio:.2f} (2)")
     cost = seconds["masked"] / seconds["stock"]
@@ -124,7 +124,8 @@ def offline(base: Path) -> None:
             method="dspo", settings=settings_of(backend=backend), model=model, data=train, held_out=held_out
         )
         begun = time.process_time()
-        after = tune(job, train_offline, TuneFolder(base / backend), fresh=True).after
+        manifest = tune(job, train_offline, TuneFolder(base / backend), fresh=True)
+        after = {name: of.value for name, of in manifest.after.items()}
         print(
             f"{backend}, {STEPS} steps: margin {after['margin']:.2f} (3), accuracy {after['accuracy']:.3f} "
             f"(.9), reward of the winner {after['reward_chosen']:.2f}, divergence {after['kl']:.2f}, "

@@ -39,7 +39,6 @@ from dialogauge.training import (
     OnlineSettings,
     OnlineTrainer,
     PlaySettings,
-    RewardCosts,
     RolloutPrompt,
     SessionPlayer,
     SessionScorer,
@@ -81,8 +80,8 @@ def prompts(characters: Sequence[Character]) -> list[RolloutPrompt]:
     return [RolloutPrompt(c.scenario, beginning(c.scenario, c.scenario.id, "policy")) for c in characters]
 
 
-def player(judge: Any, costs: Any) -> SessionPlayer:  # noqa: ANN401
-    return SessionPlayer(lambda scenario: ToyUser(), SessionScorer(judge, ("session",)), SECOND, costs)
+def player(judge: Any, *costs: float) -> SessionPlayer:  # noqa: ANN401
+    return SessionPlayer(lambda scenario: ToyUser(), SessionScorer(judge, ("session",)), SECOND, *costs)
 
 
 SECOND: Final = SessionScorer(ShareJudge(), ("session",))
@@ -104,7 +103,9 @@ def gsrpo(model: Path, out: Path, judge: Any, seed: int, **changes: Any) -> Any:
     settings = OnlineSettings(**{**of_toy, **changes})
     begun = time.process_time()
     with asyncio.Runner() as runner:
-        trainer = OnlineTrainer(prompts(PLAYED), player(judge, settings.costs), runner.run)
+        trainer = OnlineTrainer(
+            prompts(PLAYED), player(judge, settings.truncated_cost, settings.repeated_cost), runner.run
+        )
         data = written(out.parent / "none.jsonl", [{}])
         job = TuneJob(method="gsrpo", settings=settings, model=model, data=data, device="cpu")
         manifest = tune(job, trainer, TuneFolder(out), fresh=True)
@@ -129,7 +130,7 @@ def held_out(model: Path, out: Path) -> None:
     with asyncio.Runner() as runner:
         personas = HeldOutPersonas(
             prompts=prompts(HELD_OUT),
-            player=player(CatchphraseJudge(), RewardCosts()),
+            player=player(CatchphraseJudge()),
             run=runner.run,
             settings=PLAY,
             each=4,
@@ -139,9 +140,10 @@ def held_out(model: Path, out: Path) -> None:
             list(personas.play(load_policy(folder, loading, "cpu"), folder.name)) for folder in (model, out)
         )
     for gain in gains_of(before, after, {"reward": "catchphrase", "second": "shares"}, (1, 5)):
+        of, by = gain.comparison, gain.comparison.difference
         print(
-            f"  held out, {gain.name}: {gain.before:.2f} to {gain.after:.2f}, {gain.gain:+.2f} "
-            f"({gain.low:+.2f} to {gain.high:+.2f}), {gain.side}; {gain.personas} characters",
+            f"  held out, {gain.name}: {of.figure_b:.2f} to {of.figure_a:.2f}, {by.value:+.2f} "
+            f"({by.low:+.2f} to {by.high:+.2f}), {of.side}; {by.clusters} characters",
             flush=True,
         )
 

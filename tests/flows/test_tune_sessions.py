@@ -157,7 +157,7 @@ def test_gsrpo_trains_plays_before_and_after_and_is_compared(dialogauge, policy,
     # The users are the same before and after; what the models say may differ.
     assert [r["messages"][1] for r in held[:6]] == [r["messages"][1] for r in held[6:]]
     manifest = json.loads((world / "gsrpo" / "tune.json").read_text())
-    assert [(g["judge"], g["dimension"], g["personas"]) for g in manifest["gains"]] == [
+    assert [(g["judge"], g["dimension"], g["sessions"]) for g in manifest["gains"]] == [
         ("reward", None, 6),
         ("second", None, 6),
     ]

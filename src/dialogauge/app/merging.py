@@ -85,7 +85,10 @@ def merged(
         config = load_config(explicit.get("config_file"))
     stored = {}
     if kind.from_file and kind.table == "tune":
-        keys = {one.key: one for one in known.values() if one.key is not None}
+        from dialogauge.training import OnlineSettings, PairSettings
+
+        of_training = {*settings_of(PairSettings), *settings_of(OnlineSettings)}
+        keys = {name: one for name, one in known.items() if name in of_training}
         stored = _values(Path(config.source or ""), "tune", config.tune, keys)
     elif kind.from_file:
         stored = {name: config.judge[str(one.key)] for name, one in known.items() if one.key in config.judge}

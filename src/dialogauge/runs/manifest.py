@@ -79,12 +79,12 @@ class Manifest(Value, kw_only=True):
         return read_as({**known, "dimensions": dimensions, "facts": facts}, cls)
 
 
-def versions() -> dict[str, str | None]:
-    """Return the versions of dialogauge, Python and the libraries that matter; None where one is absent."""
+def versions(*more: str) -> dict[str, str | None]:
+    """Return the versions of dialogauge, Python, the libraries that matter and more; None for absent ones."""
     return {
         "dialogauge": __version__,
         "python": platform.python_version(),
-        **{name: _version(name) for name in _PACKAGES},
+        **{name: _version(name) for name in (*_PACKAGES, *more)},
     }
 
 

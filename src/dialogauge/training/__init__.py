@@ -78,7 +78,6 @@ if TYPE_CHECKING:
         OnlineSettings,
         PairSettings,
         PlaySettings,
-        RewardCosts,
         SftSettings,
         TrainSettings,
     )
@@ -90,12 +89,14 @@ if TYPE_CHECKING:
     )
     from dialogauge.training.trl_backend import trl_arguments, trl_silenced
     from dialogauge.training.tuning import (
+        SHARED_PERSONAS,
         LogLine,
         PlayedGain,
         Trainer,
         TuneFolder,
         TuneJob,
         TuneManifest,
+        memory_named,
         tune,
     )
 

@@ -13,8 +13,6 @@ from typing import Final
 
 import numpy as np
 
-from dialogauge.core.values import Value
-
 _STEPS: Final = 5
 """Steps whose mean a guard looks at."""
 _ASKED: Final = 6
@@ -22,20 +20,17 @@ _ASKED: Final = 6
 _T: Final = 2.776
 """Student's t at .975 with four degrees of freedom: of a line through six points."""
 
-
-class GuardLimits(Value):
-    """From where a guard stops the run."""
-
-    cap_share: float = 0.9
-    """Mean length of a reply, as a share of the cap."""
-    truncated_share: float = 0.5
-    """Share of replies that the cap cut off."""
-    length_pays: float = 0.8
-    """Correlation of score and length within groups, where replies have grown."""
-    grown: float = 1.25
-    """Length of replies by that of the first steps."""
-    second_fall: float = 0.25
-    """Points that the second judge has fallen by."""
+# From where a guard stops the run:
+_CAP_SHARE: Final = 0.9
+"""Mean length of a reply, as a share of the cap."""
+_TRUNCATED: Final = 0.5
+"""Share of replies that the cap cut off."""
+_LENGTH_PAYS: Final = 0.8
+"""Correlation of score and length within groups, where replies have grown."""
+_GROWN: Final = 1.25
+"""Length of replies by that of the first steps."""
+_SECOND_FALL: Final = 0.25
+"""Points that the second judge has fallen by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +62,9 @@ class RewardFigures:
 class RewardGuard:
     """Watches the steps of a run."""
 
-    def __init__(self, reply_tokens: int, limits: GuardLimits | None = None) -> None:
-        """Start with nothing seen.
-
-        Args:
-            reply_tokens: The cap.
-            limits: From where it stops the run.
-        """
-        self.cap, self.limits = reply_tokens, limits or GuardLimits()
+    def __init__(self, cap: int) -> None:
+        """Start with nothing seen; the cap is of the tokens of a reply."""
+        self.cap = cap
         self._steps: list[RewardFigures] = []
 
     def observe(self, figures: RewardFigures) -> str | None:
@@ -89,17 +79,13 @@ class RewardGuard:
         length = statistics.fmean(s.length for s in last)
         truncated = statistics.fmean(s.truncated for s in last)
         over = f"over the last {_STEPS} steps"
-        if length >= self.limits.cap_share * self.cap:
+        if length >= _CAP_SHARE * self.cap:
             return f"replies fill the cap: {length:.1f} of {self.cap} tokens on average {over}"
-        if truncated >= self.limits.truncated_share:
+        if truncated >= _TRUNCATED:
             return f"replies do not end: the cap of {self.cap} tokens cut {truncated:.0%} of them off {over}"
         pays = [s.length_pays for s in last if s.length_pays is not None]
         at_first = statistics.fmean(s.length for s in self._steps[:_STEPS])
-        if (
-            pays
-            and statistics.fmean(pays) >= self.limits.length_pays
-            and length >= self.limits.grown * at_first
-        ):
+        if pays and statistics.fmean(pays) >= _LENGTH_PAYS and length >= _GROWN * at_first:
             return (
                 f"the reward pays for length: it goes with the tokens of a session by a correlation of "
                 f"{statistics.fmean(pays):.2f} {over}, and replies grew from {at_first:.1f} to {length:.1f}"
@@ -112,7 +98,7 @@ class RewardGuard:
             return None
         steps = [s.step for s in asked]
         rewards, seconds = [s.reward or 0.0 for s in asked], [s.second or 0.0 for s in asked]
-        fell = seconds[0] - seconds[-1] >= self.limits.second_fall
+        fell = seconds[0] - seconds[-1] >= _SECOND_FALL
         if fell and _slope(steps, rewards)[0] > 0 > _slope(steps, seconds)[1]:
             return (
                 f"the second judge falls while the reward rises: since step {steps[0]} the reward went from "

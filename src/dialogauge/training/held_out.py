@@ -89,25 +89,18 @@ def gains_of(
                 measured.pop()  # it is the mean
         paired = [paired_gain(before, after, judge, name, limits) for judge, name in measured]
         comparisons = adjusted([comparison for comparison, _ in paired])
-        for (judge, name), comparison, (_, counts) in zip(measured, comparisons, paired, strict=True):
-            gain = comparison.difference
-            made.append(
-                PlayedGain(
-                    judge=judge,
-                    name=names[judge],
-                    dimension=name,
-                    before=comparison.figure_b,
-                    after=comparison.figure_a,
-                    gain=gain.value,
-                    low=gain.low,
-                    high=gain.high,
-                    side=comparison.side,
-                    personas=gain.clusters,
-                    sessions=counts["both"],
-                    failed=counts["failed"],
-                    scale=limits,
-                )
+        made += [
+            PlayedGain(
+                judge=judge,
+                name=names[judge],
+                dimension=name,
+                comparison=comparison,
+                sessions=counts["both"],
+                failed=counts["failed"],
+                scale=limits,
             )
+            for (judge, name), comparison, (_, counts) in zip(measured, comparisons, paired, strict=True)
+        ]
     return tuple(made)
 
 

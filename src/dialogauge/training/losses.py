@@ -67,7 +67,7 @@ def dspo_loss(
 
     Args:
         log_probs: Of the policy; the winners are the first half of the sequences, their losers the second.
-        reference: Of the policy before training; summed over the tokens of the mask it may be (sequences,).
+        reference: Of the policy before training.
         mask: 1 at the tokens of the character in the segment.
         beta: How dear it is to leave the reference.
         length_norm: Divide the reward of a segment by its tokens.
@@ -76,9 +76,7 @@ def dspo_loss(
     from torch.nn.functional import logsigmoid
 
     mask = mask.to(log_probs.dtype)
-    if reference.dim() > 1:
-        reference = (reference * mask).sum(1)
-    rewards = beta * ((log_probs * mask).sum(1) - reference)
+    rewards = beta * ((log_probs - reference) * mask).sum(1)
     chosen, rejected = (rewards / mask.sum(1) if length_norm else rewards).chunk(2)
     loss = -logsigmoid(chosen - rejected).mean()
     if sft_alpha:

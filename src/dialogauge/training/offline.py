@@ -6,31 +6,35 @@ makes of everything behind the prompt what is trained on, the user's words inclu
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from dialogauge.core import DialogueTooLong, UsageError
 from dialogauge.core.files import shown_path
+from dialogauge.stats import LEVEL, Basis, Estimate, Gain, divided, mean_estimate
 from dialogauge.training.losses import Tensor, dspo_loss, sft_loss, token_divergence, token_log_probs
 from dialogauge.training.masks import DialogueTokenizer, MaskedTokens
-from dialogauge.training.plain import Padded, batches_of, padded, train_plain
+from dialogauge.training.plain import batches_of, padded, train_plain
 from dialogauge.training.policy import Policy
 from dialogauge.training.row_files import FileRow, read_pair_file
 from dialogauge.training.train_settings import PairSettings, TrainSettings
 from dialogauge.training.trl_backend import PAIR_FIGURES, quietly, train_with_trl, trl_arguments, trl_silenced
-from dialogauge.training.tuning import UNCHECKED_ROWS, Trained, TuneFolder, TuneJob
+from dialogauge.training.tuning import SHARED_PERSONAS, UNCHECKED_ROWS, Trained, TuneFolder, TuneJob
 
 Sides = tuple[MaskedTokens, ...]
 """A dialogue, or the two sides of a pair, the winner first."""
 _LOGITS: Final = 1 << 28
 """Logits of a batch that is measured, at most."""
-_TOO_LONG: Final = "does not fit"
-_NO_WINNER: Final = "no winner"
+_NO_WINNER: Final = "left out: no winner"
 _METHODS: Final[Mapping[str, str]] = {"sft": "sft", "dpo": "dpo", "segment": "dspo"}
 """By kind of rows: the method that takes them."""
 
@@ -40,20 +44,10 @@ class EncodedRows:
     """Rows in tokens, and what was left out."""
 
     rows: list[Sides]
-    left_out: Counter[str] = field(default_factory=Counter)
-    """By reason."""
-    turns_dropped: int = 0
-    """Oldest turns that did not fit."""
-    unchecked: int = 0
-    """Rows that rest on a judge that nobody checked."""
-
-    def counts(self, steps: int) -> dict[str, int]:
-        """Return what a manifest says of them."""
-        trained = sum(sum(e.mask) for sides in self.rows for e in sides)
-        left_out = {f"left out: {why}": n for why, n in self.left_out.items()}
-        plain = {"rows": len(self.rows), "character tokens": trained, "steps": steps}
-        unchecked = {UNCHECKED_ROWS: self.unchecked} if self.unchecked else {}
-        return {**plain, **unchecked, "turns dropped": self.turns_dropped, **left_out}
+    personas: list[str | None]
+    """Of each row; None where it names none."""
+    counts: dict[str, int]
+    """Rows, their tokens, and what was left out by its reason; what there is none of is not named."""
 
 
 def encoded_rows(path: Path, method: str, tokenizer: DialogueTokenizer) -> EncodedRows:
@@ -65,27 +59,32 @@ def encoded_rows(path: Path, method: str, tokenizer: DialogueTokenizer) -> Encod
         UsageError: No row is left, the rows are for another method, or the template would make a wrong mask.
         InputError: The file is no file of rows.
     """
-    encoded, left_out, dropped, unchecked, last = list[Sides](), Counter[str](), 0, 0, ""
+    rows, personas, last = list[Sides](), list[str | None](), ""
+    counts = Counter({"rows": 0, "character tokens": 0})
     for row in read_pair_file(path):
         try:
             sides = _sides(row, method, tokenizer)
         except DialogueTooLong as error:
-            left_out[_TOO_LONG], last = left_out[_TOO_LONG] + 1, str(error)
+            last = str(error)
+            counts["left out: does not fit"] += 1
             continue
         if sides is None:
-            left_out[_NO_WINNER] += 1
+            counts[_NO_WINNER] += 1
             continue
         if len({tuple(e.ids[: e.prefix]) for e in sides}) != 1:
             msg = f"{row.place}: the two sides do not share what stands before them"
             raise UsageError(msg, hint="give the model a template that only appends")
-        encoded.append(sides)
-        dropped += sides[0].dropped
-        unchecked += row.unchecked
-    if not encoded:
-        why = last or f"none of {left_out[_NO_WINNER]:,} pairs has a winner"
+        rows.append(sides)
+        personas.append(row.data.get("persona_id"))
+        counts["rows"] += 1
+        counts["character tokens"] += sum(sum(e.mask) for e in sides)
+        counts["turns dropped"] += sides[0].dropped
+        counts[UNCHECKED_ROWS] += row.unchecked
+    if not rows:
+        why = last or f"none of {counts[_NO_WINNER]:,} pairs has a winner"
         msg = f"{shown_path(path)}: no row is left to train on: {why}"
         raise UsageError(msg, hint="shorten personas, raise --max-length, or give pairs that differ")
-    return EncodedRows(encoded, left_out, dropped, unchecked)
+    return EncodedRows(rows, personas, {what: n for what, n in counts.items() if n})
 
 
 def _sides(row: FileRow, method: str, tokenizer: DialogueTokenizer) -> Sides | None:
@@ -114,51 +113,62 @@ class OfflineObjective:
 
     def __call__(self, model: Any, batch: Sequence[Sides]) -> tuple[Tensor, dict[str, float]]:  # noqa: ANN401
         """Return the loss of rows, with its gradient, and their figures."""
+        return self._loss(*self._tensors(model, batch))
+
+    def _tensors(self, model: Any, batch: Sequence[Sides]) -> tuple[Tensor, ...]:  # noqa: ANN401
+        """Return what losses are made of, each (sequences, tokens but the first).
+
+        The mask and the log probabilities; of pairs also those before training, and the divergence from then.
+        All winners come first, and then their losers.
+        """
+        import torch
+
         tokens = padded([side for sides in zip(*batch, strict=True) for side in sides], self.policy)
-        mask, settings = tokens.mask[:, 1:], self.settings
-        logits = self.logits(model, tokens)
-        log_probs = token_log_probs(logits, tokens.ids)
-        length = {"length": float(mask.sum() / len(mask))}
-        if not isinstance(settings, PairSettings):
-            return sft_loss(log_probs, mask), length
-        before = self.before(model, tokens)
-        pairs = dspo_loss(
-            log_probs,
-            token_log_probs(before, tokens.ids),
-            mask,
-            beta=settings.beta,
-            length_norm=settings.length_norm,
-            sft_alpha=settings.sft_alpha,
-        )
-        margin = pairs.chosen - pairs.rejected
-        figures = {
-            "reward_chosen": pairs.chosen.mean(),
-            "reward_rejected": pairs.rejected.mean(),
-            "margin": margin.mean(),
-            "accuracy": (margin > 0).float().mean(),
-            "kl": (token_divergence(logits.detach(), before) * mask).sum() / mask.sum(),
-        }
-        return pairs.loss, {**{name: value.item() for name, value in figures.items()}, **length}
 
-    def logits(self, model: Any, tokens: Padded) -> Tensor:  # noqa: ANN401
-        """Return what a model makes of each place, (sequences, tokens, vocabulary)."""
-        import torch
+        def logits(of: Any) -> Tensor:  # noqa: ANN401
+            with torch.autocast(self.policy.device, torch.bfloat16, enabled=self.policy.bf16):
+                return of(input_ids=tokens.ids, attention_mask=tokens.attention, use_cache=False).logits
 
-        with torch.autocast(self.policy.device, torch.bfloat16, enabled=self.policy.bf16):
-            return model(input_ids=tokens.ids, attention_mask=tokens.attention, use_cache=False).logits
-
-    def before(self, model: Any, tokens: Padded) -> Tensor:  # noqa: ANN401
-        """Return what the model before training makes of each place."""
-        import torch
-
+        now = logits(model)
+        made = (tokens.mask[:, 1:], token_log_probs(now, tokens.ids))
+        if not isinstance(self.settings, PairSettings):
+            return made
         with torch.no_grad(), model.disable_adapter() if self.reference is None else nullcontext():
-            return self.logits(self.reference or model, tokens)
+            before = logits(self.reference or model)
+        return (*made, token_log_probs(before, tokens.ids), token_divergence(now.detach(), before))
 
-    def measure(self, model: Any, rows: Sequence[Sides]) -> dict[str, float]:  # noqa: ANN401
-        """Return the mean figures of rows; a batch is so small that its logits stay below 1 GiB."""
+    def _loss(self, mask: Tensor, log_probs: Tensor, *before: Tensor) -> tuple[Tensor, dict[str, float]]:
+        settings, figures = self.settings, {"length": mask.sum() / len(mask)}
+        if isinstance(settings, PairSettings):
+            reference, divergence = before
+            pairs = dspo_loss(
+                log_probs,
+                reference,
+                mask,
+                beta=settings.beta,
+                length_norm=settings.length_norm,
+                sft_alpha=settings.sft_alpha,
+            )
+            loss, margin = pairs.loss, pairs.chosen - pairs.rejected
+            figures |= {
+                "reward_chosen": pairs.chosen.mean(),
+                "reward_rejected": pairs.rejected.mean(),
+                "margin": margin.mean(),
+                "accuracy": (margin.sign().mean() + 1) / 2,  # a tie counts half
+                "kl": (divergence * mask).sum() / mask.sum(),
+            }
+        else:
+            loss = sft_loss(log_probs, mask)
+        return loss, {name: value.item() for name, value in figures.items()}
+
+    def measure(self, model: Any, data: EncodedRows) -> dict[str, Estimate]:  # noqa: ANN401
+        """Return the mean figures of rows, clustered by persona.
+
+        A batch is so small that its logits stay below 1 GiB.
+        """
         import torch
 
-        training, sums = model.training, dict[str, float]()
+        training, values, rows = model.training, dict[str, list[float]](), data.rows
         model.eval()
         longest = max(len(side.ids) for sides in rows for side in sides) * len(rows[0])
         room = _LOGITS // (longest * model.get_input_embeddings().num_embeddings)
@@ -166,11 +176,30 @@ class OfflineObjective:
         with torch.no_grad():
             for start in range(0, len(rows), size):
                 part = rows[start : start + size]
-                loss, figures = self(model, part)
-                for name, value in {"loss": loss.item(), **figures}.items():
-                    sums[name] = sums.get(name, 0.0) + value * len(part) / len(rows)
+                tensors = self._tensors(model, part)
+                for i in range(len(part)):
+                    loss, figures = self._loss(*(of[i :: len(part)] for of in tensors))
+                    for name, value in {"loss": loss.item(), **figures}.items():
+                        values.setdefault(name, []).append(value)
         model.train(training)
-        return sums
+        return {name: _mean(name, of, data.personas) for name, of in values.items()}
+
+
+def _mean(name: str, values: Sequence[float], personas: Sequence[str | None]) -> Estimate:
+    """Return the mean of a figure over rows; a row that names no persona is a cluster of its own."""
+    clusters = [persona or i for i, persona in enumerate(personas)]
+    unit = "personas" if any(personas) else "rows"
+    if name == "accuracy":
+        return mean_estimate(values, clusters, unit=unit)
+    mean, groups = float(np.mean(values)), Counter(clusters)
+    if np.ptp(values) == 0:  # nothing varies, and the figure has no range that would bound it
+        return Estimate(mean, None, None, LEVEL, len(values), len(groups), "none", "all rows are alike")
+    sums = dict.fromkeys(groups, 0.0)
+    for cluster, value in zip(clusters, values, strict=True):
+        sums[cluster] += value
+    sizes, totals = (np.array([*of.values()], dtype=float) for of in (groups, sums))
+    moved = divided(totals.sum() - totals, len(values) - sizes)
+    return Basis.of(sizes, unit).difference(Gain(mean, moved, math.inf))[0]
 
 
 def train_offline(job: TuneJob, policy: Policy, folder: TuneFolder) -> Trained:
@@ -178,40 +207,40 @@ def train_offline(job: TuneJob, policy: Policy, folder: TuneFolder) -> Trained:
 
     Raises UsageError and InputError for rows that cannot be trained on.
     """
-    settings = job.settings
-    paired = isinstance(settings, PairSettings)
+    settings, paired = job.settings, isinstance(job.settings, PairSettings)
     data = encoded_rows(job.data, job.method, policy.tokenizer)
-    files = () if job.held_out is None else (job.held_out,)
-    held_out = [r for file in files for r in encoded_rows(file, job.method, policy.tokenizer).rows]
+    held_out = job.held_out and encoded_rows(job.held_out, job.method, policy.tokenizer)
     steps = settings.total_steps(len(data.rows))
-    counts = data.counts(steps)
+    counts = {**data.counts, "steps": steps}
+    if held_out:
+        counts["held-out rows"] = len(held_out.rows)
+        if shared := sum(p in data.personas for p in held_out.personas if p is not None):
+            counts[SHARED_PERSONAS] = shared
     folder.say(", ".join(f"{n:,} {what}" for what, n in counts.items()))
     with trl_silenced():
         reference = deepcopy(policy.model).eval() if paired and policy.adapter is None else None
         objective = OfflineObjective(policy, settings, reference)
         if settings.backend == "plain":
             model: Any = policy.with_adapter()
+            own = replace(settings, steps=steps)
+            train = partial(train_plain, model, batches_of(data.rows, settings), objective, own, folder)
         else:
             trainer = (pair_trainer if paired else sft_trainer)(objective, folder, data.rows, steps)
             model = trainer.model
+            train = partial(train_with_trl, trainer, folder, PAIR_FIGURES)
+        after: dict[str, Estimate] = {}
 
-        def measured(step: int) -> dict[str, float]:
-            if not held_out:
-                return {}
-            figures = objective.measure(model, held_out)
-            if step:
-                folder.log(step, figures, held_out=True)
-            return figures
+        def measure() -> dict[str, Estimate]:
+            return objective.measure(model, held_out) if held_out else {}
 
-        before = measured(0)
-        if settings.backend == "plain":
-            batches = batches_of(data.rows, settings)
-            known = replace(settings, steps=steps)
-            finished = train_plain(model, batches, objective, known, folder, at_save=measured)
-        else:
-            finished = train_with_trl(trainer, folder, PAIR_FIGURES, measured)
-        lines = [line for line in folder.lines() if line.held_out]
-        after = lines[-1].figures if lines else {}
+        def at_save(step: int) -> None:
+            nonlocal after
+            if after := measure():
+                folder.log(step, {name: of.value for name, of in after.items()}, held_out=True)
+
+        before = measure()
+        finished = train(at_save=at_save)
+        after = after or measure()
     return Trained(model=model, counts=counts, before=before, after=after, finished=finished)
 
 

@@ -13,15 +13,12 @@ import statistics
 import warnings
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, TypeVar
 
-import orjson
-
 from dialogauge.core import UsageError, digest_text
-from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_line
 from dialogauge.training.guards import RewardFigures, RewardGuard
 from dialogauge.training.losses import (
@@ -43,12 +40,10 @@ from dialogauge.training.rollouts import (
 )
 from dialogauge.training.train_settings import OnlineSettings
 from dialogauge.training.trl_backend import quietly, train_with_trl, trl_arguments, trl_silenced
-from dialogauge.training.tuning import Trained, TuneFolder, TuneJob
+from dialogauge.training.tuning import SESSIONS_FILE, Trained, TuneFolder, TuneJob
 
 T = TypeVar("T")
 
-SESSIONS_FILE: Final = "sessions.jsonl"
-"""In the folder of a tuning: what was played in each step, and what it was worth."""
 _TRL_FIGURES: Final = {
     "loss": "loss",
     "learning_rate": "learning_rate",
@@ -118,7 +113,7 @@ class SessionRounds:
     def __init__(
         self, trainer: OnlineTrainer, settings: OnlineSettings, policy: Policy, folder: TuneFolder
     ) -> None:
-        """Go on behind the last checkpoint: what was played later is played anew."""
+        """Draw the prompts of all steps."""
         self.trainer, self.settings, self.policy, self.folder = trainer, settings, policy, folder
         self.updates = settings.total_steps(len(trainer.prompts))
         self.guard = RewardGuard(settings.reply_tokens)
@@ -131,14 +126,6 @@ class SessionRounds:
             number for _, number in zip(range(groups), order, strict=False) for _ in range(settings.group)
         ]
         """Of the prompts of all sessions, step by step, each as often as a group has sessions."""
-        checkpoint = folder.last_checkpoint()
-        done = 0 if checkpoint is None else int(checkpoint.name.rpartition("-")[2]) // settings.iterations
-        kept, path = list[bytes](), folder.path / SESSIONS_FILE
-        with suppress(FileNotFoundError):
-            for line in path.read_bytes().splitlines(keepends=True):
-                with suppress(ValueError):  # half a line that a killed process left
-                    kept += [line] if orjson.loads(line)["step"] <= done else []
-        write_whole(path, kept)
 
     def play(self, model: Any, numbers: Sequence[int], step: int) -> PlayedBatch:  # noqa: ANN401
         """Play a session for each prompt, and score it.

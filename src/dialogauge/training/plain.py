@@ -142,8 +142,8 @@ def save_checkpoint(model: Any, optimiser: Any, folder: TuneFolder, step: int) -
     target.mkdir(parents=True, exist_ok=True)
     state = {"chance": torch.get_rng_state()}
     for i, weights in enumerate(optimiser.param_groups[0]["params"]):
-        state[f"weights.{i}"] = weights.detach()
-        state |= {f"{name}.{i}": value for name, value in optimiser.state[weights].items()}
+        own = {"weights": weights.detach(), **optimiser.state[weights]}
+        state |= {f"{name}.{i}": value for name, value in own.items()}
     save_file({name: tensor.contiguous().cpu() for name, tensor in state.items()}, target / _STATE)
     write_whole(target / "trainer_state.json", [orjson.dumps({"global_step": step})])
     for old in list(folder.whole_checkpoints().values())[:-KEPT]:
@@ -156,26 +156,20 @@ def _resumed(model: Any, optimiser: Any, folder: TuneFolder) -> int:  # noqa: AN
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    checkpoint = folder.last_checkpoint()
+    step, checkpoint = folder.go_on()
     if checkpoint is None:
-        folder.back_to(0)
-        return 0
-    step = int(checkpoint.name.rpartition("-")[2])
+        return step
     try:
         state = load_file(checkpoint / _STATE)
-        torch.set_rng_state(state.pop("chance"))
+        torch.set_rng_state(state["chance"])
         with torch.no_grad():
             for i, weights in enumerate(optimiser.param_groups[0]["params"]):
                 weights.copy_(state[f"weights.{i}"])
-                names = [name for name in state if name.endswith(f".{i}") and not name.startswith("weights")]
-                moments = {name.rpartition(".")[0]: state[name] for name in names}
-                optimiser.state[weights] = {
-                    name: value if name == "step" else value.to(weights.device)
-                    for name, value in moments.items()
+                moments = {
+                    name: state[f"{name}.{i}"].to(weights.device) for name in ("exp_avg", "exp_avg_sq")
                 }
+                optimiser.state[weights] = {"step": state[f"step.{i}"], **moments}
     except (OSError, KeyError, RuntimeError, SafetensorError) as error:
         msg = f"the checkpoint {shown_path(checkpoint)} cannot be read: {error}"
         raise UsageError(msg, hint="delete it; the one before it is taken then") from None
-    folder.back_to(step)
-    folder.say(f"continuing from step {step:,}")
     return step

@@ -26,7 +26,6 @@ from dialogauge.core import (
     Place,
     RecordFault,
     Request,
-    UsageError,
     digest_text,
     round_score,
 )
@@ -38,7 +37,7 @@ from dialogauge.signals import find_repetition, read_dialogue
 from dialogauge.text import split_reasoning
 from dialogauge.training.masks import DialogueTokenizer
 from dialogauge.training.row_files import read_pair_file
-from dialogauge.training.train_settings import PlaySettings, RewardCosts
+from dialogauge.training.train_settings import PlaySettings
 
 POLICY: Final = "policy"
 """What sessions call the candidate that is trained."""
@@ -158,10 +157,7 @@ class PolicyModel:
         self.stops = {tokenizer.end_of_turn, *(token for token in stops if token is not None)}
 
     def sample(self, prompts: Sequence[Sequence[int]], seed: int) -> list[list[int]]:
-        """Return the tokens that follow on each prompt, the end of the turn included where it was reached.
-
-        Raises UsageError where no memory is left.
-        """
+        """Return the tokens that follow on each prompt, the end of the turn included where it was reached."""
         import torch
 
         device, pad = self.model.device, self.tokenizer.tokenizer.pad_token_id
@@ -187,10 +183,6 @@ class PolicyModel:
                     eos_token_id=sorted(self.stops),
                     use_cache=True,
                 )
-        except torch.OutOfMemoryError as error:
-            msg = f"no memory left while {len(prompts)} sessions were played: {error}"
-            hint = "lower --personas, --group or --reply-tokens"
-            raise UsageError(msg, hint=hint) from None
         finally:
             self.model.train(training)
         return [self._ended(row) for row in output[:, longest:].tolist()]
@@ -345,7 +337,10 @@ class SessionPlayer:
     scorer: SessionScorer
     second: SessionScorer | None = None
     """A judge that is no reward."""
-    costs: RewardCosts = field(default_factory=RewardCosts)
+    truncated_cost: float = 0.5
+    """Taken off the score for each reply that the cap cut off."""
+    repeated_cost: float = 0.5
+    """For each reply that repeats an earlier one."""
 
     async def play(
         self,
@@ -399,7 +394,7 @@ class SessionPlayer:
         rollout = replace(rollout, repeated=_repeated(talk))
         if isinstance(scores, JudgeFailure):
             return replace(rollout, failure=scores)
-        costs = self.costs.truncated * rollout.truncated + self.costs.repeated * rollout.repeated
+        costs = self.truncated_cost * rollout.truncated + self.repeated_cost * rollout.repeated
         return replace(
             rollout,
             scores=scores,

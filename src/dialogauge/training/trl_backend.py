@@ -103,16 +103,12 @@ def train_with_trl(
     trainer.remove_callback(PrinterCallback)
     trainer.remove_callback(ProgressCallback)
     trainer.add_callback(Folder())
-    checkpoint = folder.last_checkpoint()
-    step = 0 if checkpoint is None else int(checkpoint.name.rpartition("-")[2])
-    folder.back_to(step)
-    if step:
-        folder.say(f"continuing from step {step:,}")
+    step, checkpoint = folder.go_on()
     if checkpoint is not None and step >= trainer.args.max_steps:
         trainer._load_from_checkpoint(str(checkpoint))  # `train` would do one step more
         return True
     try:
-        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        trainer.train(resume_from_checkpoint=checkpoint and str(checkpoint))
     except pickle.UnpicklingError as error:
         msg = f"the checkpoint {shown_path(checkpoint or '')} holds a pickle that is not of training: {error}"
         raise UsageError(msg, hint="delete it; the one before it is taken then") from None

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -24,19 +23,21 @@ from dialogauge.core import DialogaugeError, StoreError, UsageError, digest
 from dialogauge.core.files import shown_path
 from dialogauge.core.settings import recorded
 from dialogauge.core.shape import read_as
-from dialogauge.core.version import __version__
 from dialogauge.llm import folder_digest
-from dialogauge.runs import RunDirectory
+from dialogauge.runs import RunDirectory, versions
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document, json_line
+from dialogauge.stats import Comparison, Estimate
 from dialogauge.training.policy import Policy, load_policy
 from dialogauge.training.train_settings import TrainSettings
 
 UNCHECKED_ROWS: Final = "rows of an unchecked judge"
-"""Among the counts of a tuning."""
-_WRITTEN: Final = ("tune.json", "log.jsonl", "tune.html", "sessions.jsonl", "held_out.jsonl")
+SHARED_PERSONAS: Final = "held-out rows of personas that are trained on"
+"""Both among the counts of a tuning."""
+SESSIONS_FILE: Final = "sessions.jsonl"
+"""In the folder of a tuning on sessions: what was played in each step, and what it was worth."""
+_WRITTEN: Final = ("checkpoints", "tune.json", "log.jsonl", "tune.html", SESSIONS_FILE, "held_out.jsonl")
 _WEIGHTS: Final = ("*.safetensors", "*.index.json", "adapter")
-_PACKAGES: Final = ("torch", "transformers", "trl", "peft")
 _NO_MEMORY: Final = ("out of memory", "not enough memory", "allocate memory", "DefaultCPUAllocator")
 
 
@@ -76,12 +77,12 @@ class TuneManifest:
     model: str
     """Folder of the model before, as it was named."""
     data: str
-    versions: Mapping[str, str]
+    versions: Mapping[str, str | None]
     counts: Mapping[str, int] = field(default_factory=dict)
     """Rows, tokens, steps, and what was left out by its reason."""
-    before: Mapping[str, float | None] = field(default_factory=dict)
-    """Figures of the held-out rows before the first step."""
-    after: Mapping[str, float | None] = field(default_factory=dict)
+    before: Mapping[str, Estimate] = field(default_factory=dict)
+    """Figures of the held-out rows before the first step, clustered by persona."""
+    after: Mapping[str, Estimate] = field(default_factory=dict)
     gains: tuple[PlayedGain, ...] = ()
     """Of sessions with held-out personas."""
     ended: Literal["running", "finished", "interrupted", "error", "guard"] = "running"
@@ -106,8 +107,8 @@ class Trained:
     model: Any
     """The model in the end."""
     counts: Mapping[str, int]
-    before: Mapping[str, float | None] = field(default_factory=dict)
-    after: Mapping[str, float | None] = field(default_factory=dict)
+    before: Mapping[str, Estimate] = field(default_factory=dict)
+    after: Mapping[str, Estimate] = field(default_factory=dict)
     finished: bool = True
     """False where a Ctrl-C ended it; a checkpoint is there."""
     guard: str | None = None
@@ -124,15 +125,8 @@ class PlayedGain:
     """Of the judge."""
     dimension: str | None
     """None for the mean of all."""
-    before: float | None
-    after: float | None
-    gain: float | None
-    low: float | None
-    """Of the gain's interval at 95 %; None where there are too few personas for one."""
-    high: float | None
-    side: str
-    """Where after stands against before, by a p-value that is adjusted by Holm over the judges."""
-    personas: int
+    comparison: Comparison
+    """After against before, adjusted over the judges."""
     sessions: int
     """With a score before and after."""
     failed: int
@@ -167,17 +161,20 @@ class TuneFolder:
                 whole[int(state.parent.name.rpartition("-")[2])] = state.parent
         return dict(sorted(whole.items()))
 
-    def last_checkpoint(self) -> Path | None:
-        """Return the last whole checkpoint: its state is written last.
+    def last_checkpoint(self) -> tuple[int, Path | None]:
+        """Return the last whole checkpoint with its step, 0 where there is none.
 
         Raises UsageError for one whose weights are a pickle.
         """
-        folder = next(reversed(self.whole_checkpoints().values()), None)
-        pickles = [] if folder is None else sorted(folder.glob("*.bin"))
-        if pickle := next((path for path in pickles if path.name != "training_args.bin"), None):
-            msg = f"{shown_path(pickle)} is a pickle, and may run code when read"
-            raise UsageError(msg, hint="delete this checkpoint; the one before it is taken then")
-        return folder
+        whole = self.whole_checkpoints()
+        if not whole:
+            return 0, None
+        step, folder = whole.popitem()
+        for path in folder.glob("*.bin"):
+            if path.name != "training_args.bin":
+                msg = f"{shown_path(path)} is a pickle, and may run code when read"
+                raise UsageError(msg, hint="delete this checkpoint; the one before it is taken then")
+        return step, folder
 
     def log(self, step: int, figures: Mapping[str, float | None], *, held_out: bool = False) -> None:
         """Append a line to the log: after so many updates."""
@@ -191,10 +188,18 @@ class TuneFolder:
                 with suppress(ValueError):
                     yield read_as(orjson.loads(line), LogLine)
 
-    def back_to(self, step: int) -> None:
-        """Drop lines behind so many updates: they are written anew."""
-        kept = [line for line in self.lines() if line.step <= step // self.updates]
-        write_whole(self.path / "log.jsonl", (json_line(asdict(line)) for line in kept))
+    def go_on(self) -> tuple[int, Path | None]:
+        """Return the last checkpoint with its step, and drop what was written behind it: it comes anew."""
+        step, checkpoint = self.last_checkpoint()
+        for file in (*self.path.glob("log.jsonl"), *self.path.glob(SESSIONS_FILE)):
+            kept = []
+            for line in file.read_bytes().splitlines(keepends=True):
+                with suppress(ValueError):  # half a line that a killed process left
+                    kept += [line] if orjson.loads(line)["step"] <= step // self.updates else []
+            write_whole(file, kept)
+        if step:
+            self.say(f"continuing from step {step:,}")
+        return step, checkpoint
 
     def manifest(self) -> TuneManifest | None:
         """Return the manifest; None where there is none. Raises StoreError for another file of that name."""
@@ -212,20 +217,14 @@ class TuneFolder:
         write_whole(self.path / "tune.json", [json_document(asdict(manifest))])
         return manifest
 
-    def clear(self) -> None:
-        """Delete what a tuning left."""
-        for path in [self.checkpoints, *(self.path / name for name in _WRITTEN)]:
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        self.clear_weights()
-
-    def clear_weights(self) -> None:
-        """Delete the weights of an earlier model: transformers would prefer them to new ones in parts."""
-        for path in (path for pattern in _WEIGHTS for path in self.path.glob(pattern)):
+    def clear(self, *patterns: str) -> None:
+        """Delete what fits the patterns."""
+        for path in [path for pattern in patterns for path in self.path.glob(pattern)]:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 Trainer = Callable[[TuneJob, Policy, TuneFolder], Trained]
-"""Trains: it continues from `folder.last_checkpoint()`, logs to the folder, and heeds `stop_asked`."""
+"""Trains: it continues by `folder.go_on()`, logs to the folder, and heeds `stop_asked`."""
 
 
 def tune(job: TuneJob, train: Trainer, folder: TuneFolder, *, fresh: bool = False) -> TuneManifest:
@@ -242,13 +241,12 @@ def tune(job: TuneJob, train: Trainer, folder: TuneFolder, *, fresh: bool = Fals
         "model": folder_digest(job.model) if job.model.is_dir() else None,
         **job.more,
     }
-    versions = {"dialogauge": __version__, **{name: _version(name) for name in _PACKAGES}}
     first = TuneManifest(
         method=job.method,
         asked=asked,
         model=shown_path(job.model),
         data=shown_path(job.data),
-        versions=versions,
+        versions=versions("torch", "transformers", "trl", "peft"),
     )
     _expect_apart(job, folder.path)
     directory = RunDirectory(folder.path)
@@ -266,24 +264,27 @@ def tune(job: TuneJob, train: Trainer, folder: TuneFolder, *, fresh: bool = Fals
 def _trained(job: TuneJob, train: Trainer, folder: TuneFolder, first: TuneManifest) -> TuneManifest:
     """Train, and write model and manifest, however it ends."""
     started = time.monotonic()
-    with _memory_named():
+    with memory_named():
         policy = load_policy(job.model, job.settings, job.device)
     folder.write(first)
     try:
-        with _stopping(folder), _memory_named():
+        with _stopping(folder), memory_named():
             trained = train(job, policy, folder)
             written = None
             if trained.finished:
-                folder.clear_weights()
+                folder.clear(*_WEIGHTS)  # transformers would prefer an earlier model in one part
                 policy.save(trained.model, folder.path)
                 written = digest({p.name: _digest(p) for p in sorted(folder.path.glob("*.safetensors"))})
     except (KeyboardInterrupt, DialogaugeError) as error:
-        ended: Literal["interrupted", "error"] = (
-            "error" if isinstance(error, DialogaugeError) else "interrupted"
+        stopped = isinstance(error, KeyboardInterrupt)
+        seconds = time.monotonic() - started
+        folder.write(
+            replace(
+                first, ended="interrupted" if stopped else "error", why=str(error) or None, seconds=seconds
+            )
         )
-        folder.write(replace(first, ended=ended, why=str(error) or None, seconds=time.monotonic() - started))
         if next(folder.lines(), None) is None:  # nothing was trained: the place is free again
-            folder.clear()
+            folder.clear(*_WRITTEN, *_WEIGHTS)
         raise
     return folder.write(
         replace(
@@ -316,16 +317,14 @@ def _earlier(first: TuneManifest, folder: TuneFolder, *, fresh: bool) -> TuneMan
         msg = f"{shown_path(folder.path)} holds {others[0]}, and no tuning"
         raise StoreError(msg, hint="choose an empty folder with -o")
     if earlier is None or fresh:
-        folder.clear()
+        folder.clear(*_WRITTEN, *_WEIGHTS)
         return None
     before, now = ({**m.asked.get("settings", {}), **m.asked, "method": m.method} for m in (earlier, first))
-    differing = [key for key in now if key != "settings" and before.get(key) != now[key]]
-    if differing:
-        key = differing[0]
-        msg = (
-            f"{shown_path(folder.path)} holds a tuning with another {key}: {before.get(key)}, not {now[key]}"
-        )
-        raise StoreError(msg, hint="choose another folder with -o, or start again with --fresh")
+    for key in now:
+        if key != "settings" and before.get(key) != now[key]:
+            msg = f"{shown_path(folder.path)} holds a tuning with another {key}: "
+            msg += f"{before.get(key)}, not {now[key]}"
+            raise StoreError(msg, hint="choose another folder with -o, or start again with --fresh")
     return earlier
 
 
@@ -350,17 +349,17 @@ def _stopping(folder: TuneFolder) -> Iterator[None]:
 
 
 @contextmanager
-def _memory_named() -> Iterator[None]:
+def memory_named() -> Iterator[None]:
     """Turn an error for want of memory into one that says what to lower."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        if isinstance(error, DialogaugeError):
-            raise
-        if isinstance(error, RuntimeError) and not any(text in str(error) for text in _NO_MEMORY):
+        named = isinstance(error, MemoryError) or any(text in str(error) for text in _NO_MEMORY)
+        if isinstance(error, DialogaugeError) or not named:
             raise
         msg = f"no memory is left: {str(error).partition('. ')[0] or 'of this process'}"
-        hint = "lower --batch-size and raise --accumulation, lower --max-length, or train with --lora"
+        hint = "lower --batch-size and raise --accumulation, lower --max-length or --reply-tokens, or train "
+        hint += "with --lora"
         raise UsageError(msg, hint=hint) from None
 
 
@@ -375,10 +374,3 @@ def _digest(path: Path) -> str:
     except OSError as error:
         msg = f"{shown_path(path)} cannot be read: {error.strerror}"
         raise UsageError(msg, hint="give rows as `dialogauge pairs` writes them") from None
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialogauge.training.guards import GuardLimits, RewardFigures, RewardGuard
+from dialogauge.training.guards import RewardFigures, RewardGuard
 
 
 def steps(**columns):
@@ -67,7 +67,3 @@ def test_a_reward_that_pays_for_length():
     )
     assert stopped(RewardGuard(20), length=[8.0] * 5 + [12.0] * 9, length_pays=[0.7] * 14) is None
     assert stopped(RewardGuard(20), length=[8.0] * 14, length_pays=[0.95] * 14) is None
-
-
-def test_limits_are_settings():
-    assert stopped(RewardGuard(20, GuardLimits(cap_share=0.2)), length=[5.0] * 5) is not None

@@ -27,26 +27,30 @@ def test_gains_are_paired_by_session_and_clustered_by_persona():
     after = [row(f"p{i}", n, 3.0 + (i % 2) / 2, 2.5) for i in range(8) for n in (1, 2)]
     mean, second, voice, memory = gains_of(before, after, NAMES, (1, 5))
     # The mean of both dimensions rises from 2.5 to 3.5 or 4 in turn.
-    assert (mean.before, mean.after, mean.gain, mean.side) == (2.5, 3.75, 1.25, "above")
-    assert (mean.personas, mean.sessions, mean.failed) == (8, 16, 0)
-    assert mean.low < 1.25 < mean.high
-    assert (second.judge, second.gain, second.side) == ("second", -0.5, "below")
-    assert (voice.dimension, voice.before, voice.after) == ("voice", 2.0, 3.25)
-    assert memory.after == 4.25
+    of = mean.comparison
+    assert (of.figure_b, of.figure_a, of.difference.value, of.side) == (2.5, 3.75, 1.25, "above")
+    assert (of.difference.clusters, mean.sessions, mean.failed) == (8, 16, 0)
+    assert of.difference.low < 1.25 < of.difference.high
+    assert second.judge == "second"
+    assert (second.comparison.difference.value, second.comparison.side) == (-0.5, "below")
+    assert (voice.dimension, voice.comparison.figure_b, voice.comparison.figure_a) == ("voice", 2.0, 3.25)
+    assert memory.comparison.figure_a == 4.25
 
 
 def test_a_session_that_failed_on_either_side_is_left_out_and_counted():
     before = [row(f"p{i}", 1, None if i == 0 else 2.0) for i in range(8)]
     after = [row(f"p{i}", 1, None if i == 1 else 4.0, None) for i in range(8)]
     mean, second, *_ = gains_of(before, after, NAMES, (1, 5))
-    assert (mean.gain, mean.sessions, mean.failed) == (2.0, 6, 2)
-    assert (second.gain, second.sessions, second.failed, second.side) == (None, 0, 8, "undefined")
+    assert (mean.comparison.difference.value, mean.sessions, mean.failed) == (2.0, 6, 2)
+    assert (second.sessions, second.failed) == (0, 8)
+    assert (second.comparison.difference.value, second.comparison.side) == (None, "undefined")
 
 
 def test_too_few_personas_have_no_interval():
     before, after = ([row(f"p{i}", 1, score) for i in range(3)] for score in (2.0, 4.0))
     mean = gains_of(before, after, NAMES, (1, 5))[0]
-    assert (mean.gain, mean.low, mean.side) == (2.0, None, "too few to tell")
+    of = mean.comparison
+    assert (of.difference.value, of.difference.low, of.side) == (2.0, None, "too few to tell")
 
 
 def test_sessions_begin_with_prompts_or_with_scenarios(tmp_path):

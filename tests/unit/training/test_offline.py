@@ -51,7 +51,7 @@ def loaded(policy, settings):
 def encoded(path, policy):
     from dialogauge.training.offline import encoded_rows
 
-    return encoded_rows(path, "dspo", policy.tokenizer).rows
+    return encoded_rows(path, "dspo", policy.tokenizer)
 
 
 def moved(model):
@@ -68,7 +68,7 @@ def test_our_loss_is_that_of_trl(policy, files, tmp_path, options):
 
     settings = PairSettings(**{**BRIEF, **options})
     loaded_policy = loaded(policy, settings)
-    rows = encoded(files["pairs"], loaded_policy)[:6]
+    rows = encoded(files["pairs"], loaded_policy).rows[:6]
     objective = OfflineObjective(loaded_policy, settings, deepcopy(loaded_policy.model).eval())
     with trl_silenced():
         trainer = pair_trainer(objective, TuneFolder(tmp_path), rows, 1)
@@ -95,17 +95,49 @@ def test_pairs_are_told_apart_after_a_few_steps(policy, files, tmp_path, backend
     folder = TuneFolder(tmp_path / "out")
     manifest = tune(job, train_offline, folder)
     assert manifest.ended == "finished"
-    assert manifest.before["margin"] == pytest.approx(0.0, abs=1e-6)
-    assert manifest.before["loss"] == pytest.approx(0.693147, abs=1e-5)
-    assert manifest.after["margin"] > 0.5
-    assert manifest.after["accuracy"] > 0.8
+    assert manifest.before["margin"].value == pytest.approx(0.0, abs=1e-6)
+    assert manifest.before["loss"].value == pytest.approx(0.693147, abs=1e-5)
+    assert manifest.after["margin"].value > 0.5
+    assert manifest.before["accuracy"].value == 0.5  # a tie counts half
+    accuracy = manifest.after["accuracy"]
+    assert accuracy.value > 0.8
+    assert (accuracy.n, accuracy.clusters) == (20, 15)  # four of 24 pairs have no winner
+    assert folder.manifest() == manifest
     lines = list(folder.lines())
     assert [line.step for line in lines if not line.held_out] == list(range(1, 13))
     assert {"loss", "margin", "reward_chosen", "learning_rate"} <= lines[0].figures.keys()
     rates = [line.figures["learning_rate"] for line in lines if not line.held_out]
     assert rates[:3] == pytest.approx([0.0, 1e-3, 1e-3 * 10 / 11])
     if backend == "trl":  # the stock trainer trains on the user's words too
-        assert manifest.after["margin"] > 2 * max(stock_margin(policy, files, job.settings, tmp_path), 0.0)
+        assert manifest.after["margin"].value > 2 * max(
+            stock_margin(policy, files, job.settings, tmp_path), 0.0
+        )
+
+
+def test_figures_of_held_out_rows_are_clustered_by_persona():
+    from dialogauge.training.offline import _mean
+
+    # Without one of six clusters the mean moves by .5, .3 or .1: variance .7; Student's t(5) is 2.5706.
+    values = [float(i // 2) for i in range(12)]
+    margin = _mean("margin", values, [f"p{i // 2}" for i in range(12)])
+    assert (margin.value, margin.n, margin.clusters) == (2.5, 12, 6)
+    assert (margin.low, margin.high) == pytest.approx((2.5 - 2.1507, 2.5 + 2.1507), abs=1e-3)
+    assert _mean("margin", values, [None] * 12).clusters == 12
+    assert _mean("margin", [0.0] * 12, [None] * 12).reason == "all rows are alike"
+    accuracy = _mean("accuracy", [1.0] * 12, [None] * 12)
+    assert accuracy.high == 1.0
+    assert 0.5 < accuracy.low < 1.0
+
+
+def test_held_out_rows_of_a_persona_that_is_trained_on_are_named(policy, files, tmp_path):
+    from dialogauge.app.tune.page import tune_brief
+
+    rows = [json.loads(line) for line in files["pairs"].read_text().splitlines()[:2]]
+    held_out = write_rows(tmp_path / "both.jsonl", [*rows, {**rows[0], "persona_id": "another"}])
+    job = replace(pair_job(policy, files, backend="plain", steps=1), held_out=held_out)
+    manifest = tune(job, train_offline, TuneFolder(tmp_path / "out"))
+    assert manifest.counts["held-out rows of personas that are trained on"] == 2
+    assert "2 held-out rows are of personas that are trained on" in str(list(tune_brief(manifest)))
 
 
 def stock_margin(policy, files, settings, tmp_path):
@@ -119,7 +151,7 @@ def stock_margin(policy, files, settings, tmp_path):
     with trl_silenced():
         trainer = stock_trainer(own, settings, TuneFolder(tmp_path / "stock"), files["pairs"])
         trainer.train()
-    return objective.measure(trainer.model, encoded(files["held_out"], own))["margin"]
+    return objective.measure(trainer.model, encoded(files["held_out"], own))["margin"].value
 
 
 @pytest.mark.parametrize("backend", ["trl", "plain"])
@@ -202,7 +234,7 @@ def test_a_checkpoint_with_a_foreign_pickle_is_not_read(policy, files, tmp_path)
 
     job, folder = pair_job(policy, files, steps=3, save_every=1), TuneFolder(tmp_path / "out")
     tune(job, train_offline, stopping(folder.path, 1))
-    checkpoint = folder.last_checkpoint()
+    _, checkpoint = folder.last_checkpoint()
     (checkpoint / "pytorch_model.bin").write_bytes(b"")
     with pytest.raises(UsageError, match=r"pytorch_model.bin is a pickle"):
         tune(job, train_offline, folder)

@@ -67,7 +67,8 @@ def train(policy, out, judge=None, *, second=None, single_turn=False, **more):
     asked = settings(**more)
     scorer = SessionScorer(judge or CatchphraseJudge(), ("session",))
     seconds = None if second is None else SessionScorer(second, ("session",))
-    player = SessionPlayer(lambda scenario: ToyUser(), scorer, seconds, asked.costs)
+    costs = (asked.truncated_cost, asked.repeated_cost)
+    player = SessionPlayer(lambda scenario: ToyUser(), scorer, seconds, *costs)
     data = out.parent / "rl.jsonl"
     data.write_text("{}\n")
     out.mkdir(exist_ok=True)

@@ -205,11 +205,10 @@ def _blocks(result: TunedArms) -> Iterator[Block]:
     differences: list[Sequence[Cell]] = []
     for gain in result.gains:
         of = gain.comparison.difference
-        interval = "none" if of.interval is None else f"{of.interval[0]:+.2f} to {of.interval[1]:+.2f}"
-        value = Missing("no score") if of.value is None else f"{of.value:+.2f}"
-        differences.append((gain.arm, gain.baseline, _BY[gain.by], value, interval, gain.comparison.side))
+        value = Number(of.value, 2, of.interval, signed=True)
+        differences.append((gain.arm, gain.baseline, _BY[gain.by], value, gain.comparison.side))
     if differences:
-        heads = ["arm", "baseline", "by", "difference", "95 % interval", "arm is"]
+        heads = ["arm", "baseline", "by", "difference", "arm is"]
         yield data_table("Against the baseline, the same sessions", heads, differences)
 
 

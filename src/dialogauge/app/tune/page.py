@@ -15,15 +15,15 @@ from dialogauge.report import (
     Count,
     Curve,
     Definitions,
-    Missing,
     Number,
     Page,
     Point,
     Section,
     data_table,
 )
+from dialogauge.stats import Estimate
 from dialogauge.studies.evidence import UNCHECKED_FIRST
-from dialogauge.training import LogLine, TuneManifest
+from dialogauge.training import SHARED_PERSONAS, LogLine, TuneManifest
 
 FIGURES: Final[Mapping[str, str]] = {
     "loss": "Loss",
@@ -66,13 +66,17 @@ def tune_brief(manifest: TuneManifest) -> Iterator[Block]:
     if manifest.ended != "finished":
         yield Callout((" ".join([_ENDED[manifest.ended], manifest.why or ""]).strip(),), "warn")
     yield from _gains(manifest)
-    if round(manifest.after.get("reward_chosen") or 0.0, 2) < 0:
-        more = "; the losers fell further" if (manifest.after.get("margin") or 0.0) > 0 else ""
+    after = {name: of.value or 0.0 for name, of in manifest.after.items()}
+    if round(after.get("reward_chosen", 0.0), 2) < 0:
+        more = "; the losers fell further" if after["margin"] > 0 else ""
         yield Callout((f"The winners became less likely than before{more}.",), "warn")
+    if shared := manifest.counts.get(SHARED_PERSONAS):
+        text = f"{shared:,} held-out rows are of personas that are trained on: others may gain less."
+        yield Callout((text,), "warn")
     if manifest.after:
         rows: list[Sequence[Cell]] = [
-            (FIGURES.get(name, name), _number(manifest.before.get(name)), _number(value))
-            for name, value in manifest.after.items()
+            (FIGURES.get(name, name), _estimate(manifest.before[name]), _estimate(of))
+            for name, of in manifest.after.items()
         ]
         yield data_table("Held-out rows, before and after", ["figure", "before", "after"], rows)
     if manifest.counts:
@@ -83,21 +87,22 @@ def tune_brief(manifest: TuneManifest) -> Iterator[Block]:
 def _gains(manifest: TuneManifest) -> Iterator[Block]:
     """Yield what sessions with held-out personas came to; a fall by the second judge is said first."""
     gains = manifest.gains
-    for fall in (g for g in gains if g.judge == "second" and g.dimension is None and (g.gain or 0.0) < 0):
-        sure = "" if fall.side == "below" else ", not distinguishable from no change"
-        yield Callout((f"The second judge gives less than before: {fall.gain:+.2f}{sure}.",), "warn")
+    for of in (g.comparison for g in gains if g.judge == "second" and g.dimension is None):
+        if (fall := of.difference.value or 0.0) < 0:
+            sure = "" if of.side == "below" else ", not distinguishable from no change"
+            yield Callout((f"The second judge gives less than before: {fall:+.2f}{sure}.",), "warn")
     if manifest.unchecked:
         yield Callout((UNCHECKED_FIRST,), "warn")
     if not gains:
         return
     rows: list[Sequence[Cell]] = []
     for g in gains:
-        interval = f"{g.low:+.2f} to {g.high:+.2f}" if g.low is not None and g.high is not None else "none"
-        gain = Missing("no score") if g.gain is None else f"{g.gain:+.2f}"
-        judge = f"{_JUDGES[g.judge]}: {g.name}"
-        figures = (_number(g.before), _number(g.after), gain, interval, g.side)
-        rows.append((judge, g.dimension or "mean", *figures, Count(g.personas), Count(g.failed)))
-    heads = ["judge", "score", "before", "after", "gain", "95 % interval", "after is", "personas", "failed"]
+        of, judge = g.comparison, f"{_JUDGES[g.judge]}: {g.name}"
+        gain = Number(of.difference.value, 2, of.difference.interval, signed=True)
+        figures = (Number(of.figure_b, 3), Number(of.figure_a, 3), gain, of.side)
+        counts = Count(of.difference.clusters), Count(g.failed)
+        rows.append((judge, g.dimension or "mean", *figures, *counts))
+    heads = ["judge", "score", "before", "after", "gain", "after is", "personas", "failed"]
     yield data_table("Sessions with held-out personas", heads, rows)
     yield Callout((NOT_BY_PEOPLE,))
 
@@ -132,5 +137,5 @@ def _curves(lines: Sequence[LogLine], *, held_out: bool) -> Iterator[Card]:
         yield Card(title, (Curve(title, points, Axis(0.0, last, "step", whole=True), axis),))
 
 
-def _number(value: float | None) -> Cell:
-    return Missing("not measured") if value is None else Number(value, 3)
+def _estimate(of: Estimate) -> Number:
+    return Number(of.value, 3, of.interval, notes=(of.reason,) if of.reason else ())

@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.agents import Scenario, SimulatedUser
+from dialogauge.agents import SimulatedUser
 from dialogauge.app.build import build_judge
 from dialogauge.app.clients import Clients
 from dialogauge.app.config import RoleSettings, model_of
@@ -29,12 +30,12 @@ from dialogauge.training import (
     OnlineTrainer,
     PlayedGain,
     PlaySettings,
-    RewardCosts,
     SessionPlayer,
     SessionScorer,
     TuneJob,
     gains_of,
     load_policy,
+    memory_named,
     read_prompts,
 )
 
@@ -67,9 +68,11 @@ class Playing:
             seed=job.settings.seed,
         )
         arms = (("before", job.model), (out.resolve().name, out))
-        before, after = (
-            list(held_out.play(load_policy(folder, job.settings, job.device), arm)) for arm, folder in arms
-        )
+        with memory_named():
+            before, after = (
+                list(held_out.play(load_policy(folder, job.settings, job.device), arm))
+                for arm, folder in arms
+            )
         write_whole(out / HELD_OUT_FILE, (json_line(row) for row in (*before, *after)))
         names: dict[Any, str] = {"reward": self.player.scorer.judge.name}
         if self.player.second is not None:
@@ -78,12 +81,8 @@ class Playing:
 
 
 @contextmanager
-def playing_for(options: TuneOptions, *costs: RewardCosts) -> Iterator[Playing]:
+def playing_for(options: TuneOptions) -> Iterator[Playing]:
     """Build users and judges, and free them at the end.
-
-    Args:
-        options: Name the roles and the rubric.
-        costs: What is taken off scores in training, where that is not the usual.
 
     Raises UsageError where a role is missing, and where the reward would rest on a judge that is not checked.
     """
@@ -110,13 +109,15 @@ def playing_for(options: TuneOptions, *costs: RewardCosts) -> Iterator[Playing]:
                     asked = narrowed(JudgeOptions, options, inputs=(), judge="llm", role=roles[role])
                     judge = build_judge(asked, clients=clients).judge
                     scorers[role] = SessionScorer(judge, dimensions)
+            costs: dict[str, float] = {}
             if isinstance(options, OnlineOptions):
                 _expect_checked(options, scorers["judge"])
-
-            def user(scenario: Scenario) -> SimulatedUser:
-                return SimulatedUser(simulator, scenario)
-
-            player = SessionPlayer(user, scorers["judge"], scorers.get("second"), *costs)
+                costs = {
+                    "truncated_cost": options.truncated_cost,
+                    "repeated_cost": options.repeated_cost,
+                }
+            users = partial(SimulatedUser, simulator)
+            player = SessionPlayer(users, scorers["judge"], scorers.get("second"), **costs)
             rests_on = {
                 "judge": scorers["judge"].judge.digest,
                 "rubric": options.rubric,
@@ -133,13 +134,10 @@ def _expect_checked(options: OnlineOptions, scorer: SessionScorer) -> None:
     if options.unchecked:
         return
     asked = narrowed(JudgeOptions, options, inputs=(), judge="llm", role=None)
-    checks = stored_checks(asked, scorer.judge)
     own = replace(NOTHING_CHECKED, judge=scorer.judge.digest, rubric=options.rubric)
-    evidence = own.with_stored(checks)
+    evidence = own.with_stored(stored_checks(asked, scorer.judge))
     for name in scorer.dimensions:
         if not evidence.of(name).checked:
             msg = f"the reward would rest on a judge that is not checked: {name}: {evidence.of(name).why}"
-            hint = (
-                "name a rated run of this judge with --checked-by, or train on it all the same: --unchecked"
-            )
+            hint = "name a rated run of this judge with --checked-by, or train all the same: --unchecked"
             raise UsageError(msg, hint=hint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -55,27 +55,21 @@ class TuneEntry(Command[TuneOptions, TuneManifest]):
         Raises UsageError and InputError for what cannot be trained on, StoreError for the folder.
         """
         folder, settings = TuneFolder(Path(options.out), observer.say), narrowed(self.settings, options)
-        held_out = None if options.held_out is None else Path(options.held_out)
         job = TuneJob(
             method=self.name,
             settings=settings,
             model=Path(options.policy),
             data=Path(options.data),
-            held_out=held_out,
+            held_out=None if options.held_out is None else Path(options.held_out),
             device=options.device,
         )
         train: Trainer = train_offline
-        personas = options.held_out
-        if isinstance(options, OfflineOptions):
-            personas = options.held_out_personas
-        with ExitStack() as stack:
-            playing = None
-            if isinstance(settings, OnlineSettings):
-                playing = stack.enter_context(playing_for(options, settings.costs))
+        online = isinstance(settings, OnlineSettings)
+        personas = options.held_out_personas if isinstance(options, OfflineOptions) else options.held_out
+        with playing_for(options) if online or personas is not None else nullcontext() as playing:
+            if playing is not None and online:
                 train = playing.trainer(single_turn=self.name == "grpo")
                 job = replace(job, more=playing.rests_on)
-            elif personas is not None:
-                playing = stack.enter_context(playing_for(options))
             manifest = tune(job, train, folder, fresh=options.fresh)
             written = manifest.written is not None and not manifest.gains
             if playing is not None and personas is not None and written:
