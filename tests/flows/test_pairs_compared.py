@@ -225,6 +225,23 @@ def test_prompts_come_from_simulated_sessions_too(dialogauge, serve, log):
     assert (done.code, "it gives rl" in done.err) == (2, True)
 
 
+def test_other_trainers_score_by_the_rubric_of_the_search(dialogauge, serve, log, tmp_path):
+    stub, scenarios = serve(world), log(INN, name="scenarios.jsonl")
+    for name, rubric in (("plain", "roleplay-plain"), ("usual", "roleplay")):
+        assert search(dialogauge, stub.url, scenarios, "--rubric", rubric, out=name).code == 0
+    words = ("--kind", "rl", "-o", "rl.jsonl")
+    done = dialogauge("pairs", "plain", *words, "--to", "verl")
+    assert done.code == 0, done.err
+    loop = (tmp_path / "rl.verl_loop.yaml").read_text()
+    assert "  rubric: roleplay-plain\n  weights: null\n  turns: 2\n" in loop
+    assert dialogauge("pairs", "plain", *words, "--to", "openrlhf").code == 0
+    agent = (tmp_path / "rl.agent.py").read_text()
+    assert "turns=2, rubric='roleplay-plain', weights=None" in agent
+    done = dialogauge("pairs", "plain", "usual", *words, "--to", "verl")
+    assert done.code == 2
+    assert "plain was scored by roleplay-plain, usual by roleplay: one reward cannot be both" in done.err
+
+
 # Judged anew
 
 

@@ -20,7 +20,7 @@ from dialogauge.app.pairs.asked import PairQuestions
 from dialogauge.app.pairs.comparisons import arena_pairs, replay_pairs
 from dialogauge.app.pairs.judged import RESTS_ON, UNCHECKED_WHY, RatedRun, RowsOfJudged, why_unchecked
 from dialogauge.app.pairs.people import people_rows
-from dialogauge.app.pairs.sessions import committed_rows, context_rows, segment_pairs
+from dialogauge.app.pairs.sessions import committed_rows, context_rows, reward_of, segment_pairs
 from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.sources import PythonInput
@@ -38,6 +38,7 @@ from dialogauge.text import counted
 from dialogauge.training import (
     SEARCH,
     Rewarded,
+    SessionReward,
     TrainingRow,
     Why,
     apart,
@@ -178,6 +179,7 @@ async def _made(
             await questions.clients.close()
         if questions.ending.ended == "finished":
             _expect_rows(options, rows, left_out, runs, judged)
+        reward = reward_of(runs) if options.kind == "rl" else None
         notes = tuple(f"{r.name}: {n}" if len(runs) > 1 else n for r in rated for n in r.notes())
     parts = [rows]
     if options.splits:
@@ -185,7 +187,7 @@ async def _made(
     rewarded = rewarded_by(rows, options.grouped_by, seed=options.seed) if options.kind in _PAIRS else None
     if rewarded is not None and rewarded.first_line and not dry:
         observer.say(rewarded.first_line)
-    unwritten, files = (0, {}) if dry else _written(options, targets, parts, left_out)
+    unwritten, files = (0, {}) if dry else _written(options, targets, parts, left_out, reward)
     result = PairResult(
         len(rows) - unwritten,
         {why: n for why, n in left_out.items() if n},
@@ -212,7 +214,11 @@ def _targets(options: PairOptions) -> list[Path]:
 
 
 def _written(
-    options: PairOptions, targets: Sequence[Path], parts: Sequence[Sequence[TrainingRow]], left_out: Why
+    options: PairOptions,
+    targets: Sequence[Path],
+    parts: Sequence[Sequence[TrainingRow]],
+    left_out: Why,
+    reward: SessionReward | None,
 ) -> tuple[int, dict[str, Path]]:
     """Write rows and what they rest on; return how many the target has no place for, and the files."""
     unwritten, files = 0, dict[str, Path]()
@@ -220,7 +226,9 @@ def _written(
         targets[::2], targets[1::2], parts, ("", " held out"), strict=False
     ):
         data = (row.marked().data for row in rows)
-        written = write_target(options.target, options.kind, data, target, model=options.model_folder)
+        written = write_target(
+            options.target, options.kind, data, target, model=options.model_folder, reward=reward
+        )
         missing = written.left_out
         kept = (row for number, row in enumerate(rows) if number not in missing)
         write_whole(beside, (json_line(row.provenance.to_json()) for row in kept))

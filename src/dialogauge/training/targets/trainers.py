@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping
 from itertools import count
@@ -10,10 +11,20 @@ from typing import Any, Final
 
 import orjson
 
-from dialogauge.training.targets.shards import Row, TargetFiles, place, write_lines, write_parquet
+from dialogauge.training.targets.shards import (
+    FITS,
+    Row,
+    SessionReward,
+    TargetFiles,
+    place,
+    write_lines,
+    write_parquet,
+)
 
 _COMMANDS: Final[Mapping[str, str]] = {"sft": "sft", "dpo": "dpo", "segment": "dspo", "rl": "gsrpo"}
 """By kind of rows what `dialogauge tune` does with them."""
+_REPLY_TOKENS, _USER_TOKENS, _PROMPT_TOKENS = 256, 96, 4_096
+"""Of a reply, of what the user says between two, and of a prompt, at most."""
 
 
 def write_trl(to: TargetFiles) -> dict[str, Path]:
@@ -26,6 +37,9 @@ def write_trl(to: TargetFiles) -> dict[str, Path]:
     if to.kind in _COMMANDS:
         command = ["dialogauge", "tune", _COMMANDS[to.kind], "--model", to.names["model"]]
         command += ["--data", to.out.name, "-o", to.names["tuned"]]
+        if to.reward is not None:
+            command += ["--rubric", to.reward.rubric, "--turns", str(to.reward.turns)]
+            command += [] if to.reward.weights is None else ["--weights", to.reward.weights]
     else:
         kto = to.beside("kto.yaml")
         names = {**to.names, "file": kto.name, "data": to.out.name, "accelerate": accelerate.name}
@@ -44,12 +58,21 @@ def write_verl(to: TargetFiles) -> dict[str, Path]:
         return {"data": data, "config": place("verl_sft.yaml", config, names)}
     write_parquet(data, map(_verl_prompt, to.rows, count()), _VERL_PROMPT)
     roles, loop = place("roles.toml", to.beside("roles.toml")), to.beside("verl_loop.yaml")
+    reward = to.reward or SessionReward()
+    lengths = {"turns": str(reward.turns), "length": str(_response_tokens(reward))}
+    own = {"roles": roles.name, "rubric": reward.rubric}
+    weights = json.dumps(reward.weights)
     return {
         "data": data,
-        "config": place("verl_rl.yaml", config, {**names, "loop": loop.name}),
-        "loop": place("verl_loop.yaml", loop, {"roles": roles.name}),
+        "config": place("verl_rl.yaml", config, {**names, "loop": loop.name}, lines=lengths),
+        "loop": place("verl_loop.yaml", loop, own, lines={**lengths, "weights": weights}),
         "roles": roles,
     }
+
+
+def _response_tokens(reward: SessionReward) -> int:
+    """Return how many tokens a session takes behind its prompt, at most."""
+    return reward.turns * _REPLY_TOKENS + (reward.turns - 1) * _USER_TOKENS
 
 
 _VERL_PROMPT: Final[Mapping[str, Any]] = {
@@ -80,10 +103,14 @@ def write_openrlhf(to: TargetFiles) -> dict[str, Path]:
         return {"data": to.out, "config": place("openrlhf_sft.sh", script, names)}
     write_lines(to.out, map(_openrlhf_prompt, to.rows))
     roles, agent = place("roles.toml", to.beside("roles.toml")), to.beside("agent.py")
+    reward = to.reward or SessionReward()
+    fits = str(max(FITS, _PROMPT_TOKENS + _response_tokens(reward)))
+    own = {"roles": roles.name, "rubric": reward.rubric}
+    lines = {"turns": str(reward.turns), "weights": repr(reward.weights)}
     return {
         "data": to.out,
-        "config": place("openrlhf_rl.sh", script, {**names, "agent": agent.name}),
-        "agent": place("openrlhf_agent.py.txt", agent, {"roles": roles.name}),
+        "config": place("openrlhf_rl.sh", script, {**names, "agent": agent.name}, lines={"fits": fits}),
+        "agent": place("openrlhf_agent.py.txt", agent, own, lines=lines),
         "roles": roles,
     }
 

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from dialogauge.core import FileFault, UsageError
-from dialogauge.training.targets import TARGETS, expect_target, write_target
+from dialogauge.training.targets import TARGETS, SessionReward, expect_target, write_target
 
 SYSTEM = {"role": "system", "content": "You keep the lighthouse."}
 TALK = [SYSTEM, {"role": "user", "content": "冷吗？"}, {"role": "assistant", "content": "冷。"}]
@@ -139,6 +139,23 @@ def test_openrlhf_gets_the_scenario_as_the_label_and_an_agent(tmp_path):
     assert row["prompt"] == RL["prompt"]
     assert "--train.agent_func_path rows.agent.py" in written["config"].read_text()
     compile(written["agent"].read_text(), "rows.agent.py", "exec")
+
+
+def test_sessions_are_scored_and_as_long_as_the_run_says(tmp_path):
+    reward = SessionReward("my own.toml", "w.toml", 20)
+    verl = write_target("verl", "rl", [RL], tmp_path / "v.jsonl", reward=reward).files
+    loop = verl["loop"].read_text()
+    assert '  rubric: "my own.toml"\n  weights: "w.toml"\n  turns: 20\n' in loop
+    # 20 replies of 256 tokens, and 19 messages of 96 between them.
+    assert "max_response_length: 6944\n" in verl["config"].read_text()
+    made = write_target("openrlhf", "rl", [RL], tmp_path / "o.jsonl", reward=reward).files
+    assert "turns=20, rubric='my own.toml', weights='w.toml'" in made["agent"].read_text()
+    assert "--data.max_len 11040 " in made["config"].read_text()  # and 4,096 of the prompt
+    line = write_target("trl", "rl", [RL], tmp_path / "t.jsonl", reward=reward).files["accelerate"]
+    assert line.read_text().splitlines()[1].endswith("--rubric 'my own.toml' --turns 20 --weights w.toml")
+    usual = write_target("verl", "rl", [RL], tmp_path / "u.jsonl").files
+    assert "  rubric: roleplay\n  weights: null\n  turns: 10\n" in usual["loop"].read_text()
+    assert "max_response_length: 3424\n" in usual["config"].read_text()
 
 
 def test_roles_name_no_key(tmp_path):
