@@ -98,19 +98,23 @@ def write_openrlhf(to: TargetFiles) -> dict[str, Path]:
     """Write JSON lines and the command; for RL also what plays the sessions, and who plays and judges."""
     script = to.beside("openrlhf.sh")
     names = {**to.names, "file": to.out.name, "script": script.name}
+    policy = '"${1:?the folder of the model}"' if to.model is None else shlex.quote(to.names["model"])
+    lines = {"argument": " DIR" if to.model is None else "", "policy": policy}
     if to.kind == "sft":
         write_lines(to.out, to.kept(_plain_dialogue))
-        return {"data": to.out, "config": place("openrlhf_sft.sh", script, names)}
+        return {"data": to.out, "config": place("openrlhf_sft.sh", script, names, lines=lines)}
     write_lines(to.out, map(_openrlhf_prompt, to.rows))
     roles, agent = place("roles.toml", to.beside("roles.toml")), to.beside("agent.py")
     reward = to.reward or SessionReward()
     fits = str(max(FITS, _PROMPT_TOKENS + _response_tokens(reward)))
     own = {"roles": roles.name, "rubric": reward.rubric}
-    lines = {"turns": str(reward.turns), "weights": repr(reward.weights)}
+    scored = {"turns": str(reward.turns), "weights": repr(reward.weights)}
     return {
         "data": to.out,
-        "config": place("openrlhf_rl.sh", script, {**names, "agent": agent.name}, lines={"fits": fits}),
-        "agent": place("openrlhf_agent.py.txt", agent, own, lines=lines),
+        "config": place(
+            "openrlhf_rl.sh", script, {**names, "agent": agent.name}, lines={**lines, "fits": fits}
+        ),
+        "agent": place("openrlhf_agent.py.txt", agent, own, lines=scored),
         "roles": roles,
     }
 

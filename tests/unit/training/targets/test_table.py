@@ -78,6 +78,18 @@ def test_the_configuration_names_the_model(tmp_path, monkeypatch):
     assert f"  path: {model}\n" in written["config"].read_text()
 
 
+@pytest.mark.parametrize(("kind", "row"), [("sft", SFT), ("rl", RL)])
+def test_the_command_of_openrlhf_names_the_model_or_asks_for_it(tmp_path, kind, row):
+    model = tmp_path / "my model"
+    script = write_target("openrlhf", kind, [row], tmp_path / "a.jsonl", model=model).files["config"]
+    assert script.read_text().splitlines()[1] == "# In this folder: sh a.openrlhf.sh"
+    assert f"model_name_or_path '{model}' \\\n" in script.read_text()
+    assert "$1" not in script.read_text()
+    script = write_target("openrlhf", kind, [row], tmp_path / "b.jsonl").files["config"]
+    assert script.read_text().splitlines()[1] == "# In this folder: sh b.openrlhf.sh DIR"
+    assert 'model_name_or_path "${1:?the folder of the model}" \\\n' in script.read_text()
+
+
 def test_llamafactory_gets_text_with_a_description(tmp_path):
     first = write_target("llamafactory", "sft", [SFT], tmp_path / "talks.jsonl").files
     second = write_target("llamafactory", "dpo", [PAIR], tmp_path / "pairs.jsonl").files

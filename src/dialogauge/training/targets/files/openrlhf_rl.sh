@@ -1,8 +1,8 @@
 #!/bin/sh
-# In this folder: sh $script DIR
+# In this folder: sh $script$argument
 # Equation 7: groups of 8 sessions, and the mean over a session's character tokens first.
 exec python -m openrlhf.cli.train_ppo_ray \
-  --actor.model_name_or_path "$${1:?the folder of the model}" \
+  --actor.model_name_or_path $policy \
   --data.prompt_dataset $file --data.input_key prompt --data.label_key label --data.apply_chat_template \
   --train.agent_func_path $agent \
   --data.max_len $fits --rollout.n_samples_per_prompt 8 --rollout.batch_size 64 \
