@@ -353,7 +353,7 @@ def test_thumbs_in_a_log_are_labels_and_pairs(dialogauge, log, talk):
         (("--kind", "kto", "--min-margin", "1"), "--min-margin says nothing of what is asked for"),
         (("--role", "judge=m@http://127.0.0.1:9"), "--role judge= says nothing of what is asked for"),
         (("--kind", "rl"), "gives no rows of the kind rl"),
-        (("--kind", "segment"), "a judged run gives dpo, kto, sft, active"),
+        (("--kind", "segment"), "active: sft needs verdicts, and dpo weakest turns or ratings"),
     ],
 )
 def test_what_says_nothing_of_the_kind_is_refused(dialogauge, log, talk, words, why):

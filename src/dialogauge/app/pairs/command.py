@@ -52,6 +52,7 @@ from dialogauge.training import (
 
 _PAIRS: Final = ("dpo", "segment")
 _JUDGED_GIVE: Final = ("dpo", "kto", "sft", "active")
+_JUDGED_NEEDS: Final = "sft needs verdicts, and dpo weakest turns or ratings"
 _MAKERS: Final[
     Mapping[str, Mapping[str, Callable[[StoredRun, str, PairOptions, Why], Iterator[TrainingRow]]]]
 ] = {
@@ -127,7 +128,7 @@ class PairsEntry(Command[PairOptions, PairResult]):
         """Write the rows; what a model wrote before a Ctrl-C or an error is among them.
 
         Raises UsageError where all rows would rest on a judge that is not checked, where an input gives no
-        rows of the kind, and where no pair has a winner.
+        rows of the kind, where no pair has a winner, and where all is left out.
         """
         del python
         result, questions, files = await _made(options, observer, stop, dry=False)
@@ -178,7 +179,7 @@ async def _made(
         finally:
             await questions.clients.close()
         if questions.ending.ended == "finished":
-            _expect_rows(options, rows, left_out, runs, judged)
+            _expect_rows(questions, rows, runs, judged)
         reward = reward_of(runs) if options.kind == "rl" else None
         notes = tuple(f"{r.name}: {n}" if len(runs) > 1 else n for r in rated for n in r.notes())
     parts = [rows]
@@ -247,7 +248,9 @@ def _expect_kind(options: PairOptions, runs: Mapping[str, StoredRun]) -> None:
         gives = _MAKERS.get(study, _JUDGED_GIVE)
         if options.kind not in gives:
             msg = f"{path} is a run of {study}, which gives no rows of the kind {options.kind}"
-            hint = f"it gives {', '.join(gives)}; a judged run gives {', '.join(_JUDGED_GIVE)}"
+            hint = (
+                f"it gives {', '.join(gives)}; a judged run gives {', '.join(_JUDGED_GIVE)}: {_JUDGED_NEEDS}"
+            )
             raise UsageError(msg, hint=hint)
         if study in _MAKERS and (options.chosen_field is not None or "repair" in references(options)):
             msg = f"{path} is a run of {study}, which gives pairs of its own replies alone"
@@ -317,15 +320,12 @@ def _chosen(rows: list[TrainingRow], options: PairOptions, left_out: Counter[str
 
 
 def _expect_rows(
-    options: PairOptions,
-    rows: Sequence[TrainingRow],
-    left_out: Counter[str],
-    runs: Mapping[str, StoredRun],
-    judged: RowsOfJudged,
+    questions: PairQuestions, rows: Sequence[TrainingRow], runs: Mapping[str, StoredRun], judged: RowsOfJudged
 ) -> None:
-    """Raise UsageError where nothing is left to be written, and no model wrote or failed to."""
+    """Raise UsageError where nothing is left to be written, and no model failed to write it."""
     if rows:
         return
+    options, left_out = questions.options, questions.left_out
     if judged.runs and all(one.failed == one.targets > 0 for one in judged.judged()):
         msg = f"every judgement of {judged.runs[0].name} failed: there is nothing to make rows of"
         raise UsageError(
@@ -336,6 +336,11 @@ def _expect_rows(
         reasons = "; ".join(f"{n:,} {why}" for why, n in left_out.items() if n) or "the input holds none"
         what = "no pair has a winner" if options.kind in _PAIRS else f"no row of the kind {options.kind}"
         msg, hint = f"{what}: {reasons}", "a lower --min-margin, or more of what is compared, gives rows"
+        raise UsageError(msg, hint=hint)
+    if not questions.failed_share:
+        reasons = "; ".join(f"{n:,} left out: {why}" for why, n in left_out.items() if n)
+        msg = f"no row of the kind {options.kind} can be written: {reasons or 'the input holds none'}"
+        hint = f"of a judged run, {_JUDGED_NEEDS}" if judged.runs else "more answers of raters give rows"
         raise UsageError(msg, hint=hint)
 
 
