@@ -132,6 +132,7 @@ def searched(dialogauge, serve, log):
 
 def test_a_search_gives_segments_trajectories_and_prompts(dialogauge, searched):
     done = dialogauge("pairs", "run", "--kind", "segment", "-o", "s.jsonl")
+    assert ("no stored check was named" in done.err, "--checked-by" in done.err) == (True, False)
     assert (done.code, "6 rows would rest on a judge that is not checked" in done.err) == (2, True)
     done = dialogauge("pairs", "run", "--kind", "segment", "-o", "s.jsonl", "--unchecked")
     assert done.code == 0, done.err

@@ -31,7 +31,7 @@ from dialogauge.runs import Observer, StopSignal, StoredRun, open_run
 from dialogauge.runs.directory import expect_writable, write_whole
 from dialogauge.runs.records import json_line
 from dialogauge.studies.arena.study import ARENA
-from dialogauge.studies.evidence import UNCHECKED_FIRST
+from dialogauge.studies.evidence import NOT_COMPARED, NOT_RATED, UNCHECKED_FIRST
 from dialogauge.studies.replay.answers import ANSWER
 from dialogauge.studies.sessions.study import SIMULATE
 from dialogauge.text import counted
@@ -295,7 +295,7 @@ def _admitted(
     if (number := left_out[UNCHECKED_WHY]) and not checked:
         reasons = [e.why for one in judged.runs for e in one.evidence.dimensions.values()]
         reasons += [why_unchecked(run) for run in runs.values() if run.manifest.study in _MAKERS]
-        why = next(filter(None, reasons), "")
+        why = next(filter(None, reasons), "").replace(NOT_COMPARED, NOT_RATED)  # no option of this command
         msg = f"all {counted(number, 'row')} would rest on a judge that is not checked"
         hint = (
             "what makes rows: people's ratings (`annotate make`, `judge LOG --ratings FOLDER`), their "
