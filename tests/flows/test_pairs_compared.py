@@ -176,6 +176,7 @@ def test_the_margin_and_the_cap_hold_for_segments(dialogauge, searched):
     )
     assert {row["persona_id"] for row in trained} ^ {row["persona_id"] for row in held_out} == {"inn", "mill"}
     assert len(lines("s.held_out.provenance.jsonl")) == 2
+    assert [path.name for path in Path().glob("*.accelerate.yaml")] == ["s.accelerate.yaml"]
     done = dialogauge(*words, "-o", "s.jsonl", "--split-by", "user", "--limit", 1)
     assert (done.code, "1 user among 1 row: nothing can be held out" in done.err) == (2, True)
 

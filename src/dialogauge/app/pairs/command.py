@@ -47,6 +47,7 @@ from dialogauge.training import (
     parted,
     rewarded_by,
     without_duplicates,
+    write_held_out,
     write_target,
 )
 
@@ -227,9 +228,8 @@ def _written(
         targets[::2], targets[1::2], parts, ("", " held out"), strict=False
     ):
         data = (row.marked().data for row in rows)
-        written = write_target(
-            options.target, options.kind, data, target, model=options.model_folder, reward=reward
-        )
+        to, model = (options.target, options.kind, data, target), options.model_folder
+        written = write_held_out(*to, model=model) if part else write_target(*to, model=model, reward=reward)
         missing = written.left_out
         kept = (row for number, row in enumerate(rows) if number not in missing)
         write_whole(beside, (json_line(row.provenance.to_json()) for row in kept))

@@ -58,6 +58,8 @@ class TargetFiles:
     """The folder of the model that is to be trained."""
     reward: SessionReward | None = None
     """What sessions are scored by, of the kind `rl`; the usual one where it is None."""
+    configured: bool = True
+    """Whether configurations stand beside the data."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """What was written, by what it is: `data`, `config` ..."""
     left_out: dict[int, str] = field(default_factory=dict)

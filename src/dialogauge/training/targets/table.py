@@ -105,3 +105,12 @@ def write_target(
     to = TargetFiles(kind, rows, out, model, reward)
     to.files = expect_target(target, kind, model)(to)
     return to
+
+
+def write_held_out(
+    target: str, kind: str, rows: Iterable[Row], out: Path, *, model: Path | None = None
+) -> TargetFiles:
+    """Write rows that are not trained on as `write_target` does, and no configuration."""
+    to = TargetFiles(kind, rows, out, model, configured=False)
+    to.files = expect_target(target, kind, model)(to)
+    return to

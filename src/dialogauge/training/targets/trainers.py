@@ -31,7 +31,7 @@ def write_trl(to: TargetFiles) -> dict[str, Path]:
     """Write the rows as they are, and a configuration of accelerate for several GPUs."""
     write_lines(to.out, to.rows)
     files = {"data": to.out}
-    if to.kind == "active":
+    if to.kind == "active" or not to.configured:
         return files
     accelerate = to.beside("accelerate.yaml")
     if to.kind in _COMMANDS:
@@ -55,8 +55,12 @@ def write_verl(to: TargetFiles) -> dict[str, Path]:
     names = {**to.names, "name": to.out.stem, "file": data.name}
     if to.kind == "sft":
         write_parquet(data, to.kept(_plain_dialogue), {"messages": "messages"})
+    else:
+        write_parquet(data, map(_verl_prompt, to.rows, count()), _VERL_PROMPT)
+    if not to.configured:
+        return {"data": data}
+    if to.kind == "sft":
         return {"data": data, "config": place("verl_sft.yaml", config, names)}
-    write_parquet(data, map(_verl_prompt, to.rows, count()), _VERL_PROMPT)
     roles, loop = place("roles.toml", to.beside("roles.toml")), to.beside("verl_loop.yaml")
     reward = to.reward or SessionReward()
     lengths = {"turns": str(reward.turns), "length": str(_response_tokens(reward))}
@@ -100,10 +104,11 @@ def write_openrlhf(to: TargetFiles) -> dict[str, Path]:
     names = {**to.names, "file": to.out.name, "script": script.name}
     policy = '"${1:?the folder of the model}"' if to.model is None else shlex.quote(to.names["model"])
     lines = {"argument": " DIR" if to.model is None else "", "policy": policy}
+    write_lines(to.out, to.kept(_plain_dialogue) if to.kind == "sft" else map(_openrlhf_prompt, to.rows))
+    if not to.configured:
+        return {"data": to.out}
     if to.kind == "sft":
-        write_lines(to.out, to.kept(_plain_dialogue))
         return {"data": to.out, "config": place("openrlhf_sft.sh", script, names, lines=lines)}
-    write_lines(to.out, map(_openrlhf_prompt, to.rows))
     roles, agent = place("roles.toml", to.beside("roles.toml")), to.beside("agent.py")
     reward = to.reward or SessionReward()
     fits = str(max(FITS, _PROMPT_TOKENS + _response_tokens(reward)))

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from dialogauge.core import FileFault, UsageError
-from dialogauge.training.targets import TARGETS, SessionReward, expect_target, write_target
+from dialogauge.training.targets import TARGETS, SessionReward, expect_target, write_held_out, write_target
 
 SYSTEM = {"role": "system", "content": "You keep the lighthouse."}
 TALK = [SYSTEM, {"role": "user", "content": "冷吗？"}, {"role": "assistant", "content": "冷。"}]
@@ -88,6 +88,24 @@ def test_the_command_of_openrlhf_names_the_model_or_asks_for_it(tmp_path, kind, 
     script = write_target("openrlhf", kind, [row], tmp_path / "b.jsonl").files["config"]
     assert script.read_text().splitlines()[1] == "# In this folder: sh b.openrlhf.sh DIR"
     assert 'model_name_or_path "${1:?the folder of the model}" \\\n' in script.read_text()
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "row", "beside"),
+    [
+        ("trl", "dpo", PAIR, {"rows.jsonl"}),
+        ("trl", "kto", PAIR, {"rows.jsonl"}),
+        ("verl", "sft", SFT, {"rows.parquet"}),
+        ("verl", "rl", RL, {"rows.parquet"}),
+        ("openrlhf", "sft", SFT, {"rows.jsonl"}),
+        ("openrlhf", "rl", RL, {"rows.jsonl"}),
+        ("llamafactory", "dpo", PAIR, {"rows.jsonl", "dataset_info.json"}),
+    ],
+)
+def test_what_is_held_out_has_no_configuration(tmp_path, target, kind, row, beside):
+    written = write_held_out(target, kind, [row], tmp_path / "rows.jsonl").files
+    assert {path.name for path in tmp_path.iterdir()} == beside
+    assert {path.name for path in written.values()} == beside
 
 
 def test_llamafactory_gets_text_with_a_description(tmp_path):
