@@ -106,7 +106,7 @@ def test_a_model_writes_the_better_replies(desk: Any, run: str) -> None:
     balance = {"rejected by the judge": 2}
     left_out = {"no weakest turn": 1}
     assert result.rewarded is not None
-    assert result.rewarded.first_line.startswith("WARNING: of 2 pairs the chosen side is longer")
+    assert result.rewarded.first_line.startswith("Note: of 2 pairs the chosen side is longer")
     assert replace(result, rewarded=None) == PairResult(
         2, left_out, unchecked=2, repaired=2, balance=balance, notes=NOTES
     )
