@@ -60,6 +60,7 @@ def test_votes_on_two_replies_are_pairs_and_what_they_reward_comes_first(dialoga
     assert done.code == 0, done.err
     first = "Note: of 9 pairs the chosen side is longer, which alone tells it from the rejected one in 89%"
     assert " ".join(done.out.split()).startswith(first)
+    assert "the chosen side" not in done.err  # it is said once
     assert "the chosen side is from long" in done.unwrapped
     assert "the chosen side stood first" in done.unwrapped
     assert "1 left out: a tie" in done.out

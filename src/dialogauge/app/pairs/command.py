@@ -187,8 +187,6 @@ async def _made(
     if options.splits:
         parts = list(parted(rows, options.held_out or _HELD_OUT, options.grouped_by, seed=options.seed))
     rewarded = rewarded_by(rows, options.grouped_by, seed=options.seed) if options.kind in _PAIRS else None
-    if rewarded is not None and rewarded.first_line and not dry:
-        observer.say(rewarded.first_line)
     unwritten, files = (0, {}) if dry else _written(options, targets, parts, left_out, reward)
     result = PairResult(
         len(rows) - unwritten,
