@@ -207,8 +207,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     run("report", "report", "run", "-o", "again.html")
     for ending in ("csv", "jsonl", "parquet"):
         run(f"export {ending}", "export", "run", "-o", f"out.{ending}")
-    for kind in ("kto", "active"):
-        run(f"pairs {kind}", "pairs", "run", "--kind", kind, "--unchecked", "-o", f"{kind}.jsonl")
+    run("pairs kto", "pairs", "run", "--kind", "kto", "--unchecked", "-o", "kto.jsonl")
     dimension = HOSTILE["image"]
     rated = [
         {
@@ -414,9 +413,7 @@ def test_no_cell_is_a_formula(run: Run, file: str) -> None:
     assert not [c for c in cells[1:] if c.startswith(LEADS)]
 
 
-@pytest.mark.parametrize(
-    "file", ["run/judgements.jsonl", "model/judgements.jsonl", "out.jsonl", "kto.jsonl", "active.jsonl"]
-)
+@pytest.mark.parametrize("file", ["run/judgements.jsonl", "model/judgements.jsonl", "out.jsonl", "kto.jsonl"])
 def test_every_line_is_one_json_object(run: Run, file: str) -> None:
     lines = (run.folder / file).read_bytes().split(b"\n")
     assert lines.pop() == b""
@@ -436,7 +433,7 @@ def test_no_file_is_named_after_data(run: Run) -> None:
     given.add("tasks.jsonl")
     written = {"again.html", "out.csv", "out.jsonl", "out.parquet", "model.csv"}
     written |= {"agreement", "agreement/agreement.json", "agreement/agreement.html"}
-    written |= {f"{kind}{ending}" for kind in ("kto", "active") for ending in (".jsonl", ".provenance.jsonl")}
+    written |= {f"kto.{ending}" for ending in ("jsonl", "provenance.jsonl", "accelerate.yaml", "kto.yaml")}
     found = set()
     for path in run.folder.rglob("*"):
         parts = path.relative_to(run.folder).parts

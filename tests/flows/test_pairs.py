@@ -245,8 +245,8 @@ def test_rows_of_a_judge_that_people_contradicted_are_left_out_and_counted(dialo
     # what rests on people's ratings alone needs no judge
     assert dialogauge("pairs", "run", "--kind", "sft", "-o", "sft.jsonl").code == 0
     done = dialogauge("pairs", "run", "--kind", "active", "-o", "active.jsonl")
-    assert (done.code, lines(tmp_path / "active.jsonl")) == (0, [])
-    assert "300 left out: people rated it already" in done.unwrapped
+    assert (done.code, (tmp_path / "active.jsonl").exists()) == (2, False)
+    assert "no row of the kind active can be written: 300 left out: people rated it already" in done.err
 
 
 def test_a_judge_that_is_checked_labels_what_people_did_not_rate(dialogauge, log, talk, tmp_path):
@@ -342,8 +342,10 @@ def test_where_a_low_number_is_the_better_one_the_reply_with_it_is_chosen(dialog
 def test_a_conversation_that_people_liked_has_no_weak_turn(dialogauge, log, talk, tmp_path):
     dialogauge("judge", rated_log(log, talk, score=lambda *_: 5), "-o", "run")
     done = dialogauge("pairs", "run", "-o", "dpo.jsonl", "--chosen-field", "better")
-    assert lines(tmp_path / "dpo.jsonl") == []
-    assert "60 left out: people were satisfied" in done.unwrapped
+    assert (done.code, list(tmp_path.glob("dpo*"))) == (2, [])
+    assert "no row of the kind dpo can be written: 60 left out: people were satisfied" in done.err
+    assert "sft needs verdicts, and dpo weakest turns or ratings" in done.err
+    assert dialogauge("pairs", "run", "-o", "dpo.jsonl", "--chosen-field", "better", "--dry-run").code == 2
 
 
 def test_rows_for_another_trainer_come_with_its_configuration(dialogauge, judged, tmp_path):

@@ -58,8 +58,9 @@ def test_votes_on_two_replies_are_pairs_and_what_they_reward_comes_first(dialoga
     assert dialogauge("arena", votes(*rows), "-o", "arena").code == 0
     done = dialogauge("pairs", "arena", "-o", "dpo.jsonl")
     assert done.code == 0, done.err
-    first = "WARNING: of 9 pairs the chosen side is longer, which alone tells it from the rejected one in 89%"
+    first = "Note: of 9 pairs the chosen side is longer, which alone tells it from the rejected one in 89%"
     assert " ".join(done.out.split()).startswith(first)
+    assert "the chosen side" not in done.err  # it is said once
     assert "the chosen side is from long" in done.unwrapped
     assert "the chosen side stood first" in done.unwrapped
     assert "1 left out: a tie" in done.out
@@ -132,6 +133,7 @@ def searched(dialogauge, serve, log):
 
 def test_a_search_gives_segments_trajectories_and_prompts(dialogauge, searched):
     done = dialogauge("pairs", "run", "--kind", "segment", "-o", "s.jsonl")
+    assert ("no stored check was named" in done.err, "--checked-by" in done.err) == (True, False)
     assert (done.code, "6 rows would rest on a judge that is not checked" in done.err) == (2, True)
     done = dialogauge("pairs", "run", "--kind", "segment", "-o", "s.jsonl", "--unchecked")
     assert done.code == 0, done.err
@@ -175,6 +177,7 @@ def test_the_margin_and_the_cap_hold_for_segments(dialogauge, searched):
     )
     assert {row["persona_id"] for row in trained} ^ {row["persona_id"] for row in held_out} == {"inn", "mill"}
     assert len(lines("s.held_out.provenance.jsonl")) == 2
+    assert [path.name for path in Path().glob("s.*.yaml")] == ["s.accelerate.yaml"]
     done = dialogauge(*words, "-o", "s.jsonl", "--split-by", "user", "--limit", 1)
     assert (done.code, "1 user among 1 row: nothing can be held out" in done.err) == (2, True)
 
@@ -223,6 +226,23 @@ def test_prompts_come_from_simulated_sessions_too(dialogauge, serve, log):
     assert all(row.scenario.user.id.startswith("u_") for row in rows)
     done = dialogauge("pairs", "run", "-o", "dpo.jsonl")
     assert (done.code, "it gives rl" in done.err) == (2, True)
+
+
+def test_other_trainers_score_by_the_rubric_of_the_search(dialogauge, serve, log, tmp_path):
+    stub, scenarios = serve(world), log(INN, name="scenarios.jsonl")
+    for name, rubric in (("plain", "roleplay-plain"), ("usual", "roleplay")):
+        assert search(dialogauge, stub.url, scenarios, "--rubric", rubric, out=name).code == 0
+    words = ("--kind", "rl", "-o", "rl.jsonl")
+    done = dialogauge("pairs", "plain", *words, "--to", "verl")
+    assert done.code == 0, done.err
+    loop = (tmp_path / "rl.verl_loop.yaml").read_text()
+    assert "  rubric: roleplay-plain\n  weights: null\n  turns: 2\n" in loop
+    assert dialogauge("pairs", "plain", *words, "--to", "openrlhf").code == 0
+    agent = (tmp_path / "rl.agent.py").read_text()
+    assert "turns=2, rubric='roleplay-plain', weights=None" in agent
+    done = dialogauge("pairs", "plain", "usual", *words, "--to", "verl")
+    assert done.code == 2
+    assert "plain was scored by roleplay-plain, usual by roleplay: one reward cannot be both" in done.err
 
 
 # Judged anew
@@ -336,7 +356,7 @@ def test_thumbs_in_a_log_are_labels_and_pairs(dialogauge, log, talk):
         (("--kind", "kto", "--min-margin", "1"), "--min-margin says nothing of what is asked for"),
         (("--role", "judge=m@http://127.0.0.1:9"), "--role judge= says nothing of what is asked for"),
         (("--kind", "rl"), "gives no rows of the kind rl"),
-        (("--kind", "segment"), "a judged run gives dpo, kto, sft, active"),
+        (("--kind", "segment"), "active: sft needs verdicts, and dpo weakest turns or ratings"),
     ],
 )
 def test_what_says_nothing_of_the_kind_is_refused(dialogauge, log, talk, words, why):

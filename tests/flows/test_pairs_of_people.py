@@ -101,9 +101,8 @@ def test_the_judges_scores_of_two_runs_make_pairs_only_where_it_is_asked_for(dia
         )
         dialogauge("judge", file, "-o", f"runs/{name}")
     refused = dialogauge("pairs", "runs/a", "runs/b", "-o", "dpo.jsonl")
-    assert refused.code == 0
-    assert lines("dpo.jsonl") == []
-    assert "1 left out: replies to the same messages: not both are rated" in refused.unwrapped
+    assert (refused.code, Path("dpo.jsonl").exists()) == (2, False)
+    assert "1 left out: replies to the same messages: not both are rated" in refused.err
     done = dialogauge("pairs", "runs/a", "runs/b", "-o", "dpo.jsonl", "--unchecked")
     assert done.code == 0, done.err
     assert done.out.startswith("UNCHECKED")
@@ -212,8 +211,8 @@ def test_the_reply_that_most_raters_chose_is_the_better_one(dialogauge, duel):
 def test_conversations_that_part_before_their_last_reply_are_no_pair(dialogauge, duel):
     duel(lambda *_: "gpt", replies=2)
     done = dialogauge("pairs", "duel", "-o", "dpo.jsonl")
-    assert (done.code, lines("dpo.jsonl")) == (0, [])
-    assert "4 left out: the conversations part before their last reply" in done.out
+    assert (done.code, Path("dpo.jsonl").exists()) == (2, False)
+    assert "4 left out: the conversations part before their last reply" in done.err
 
 
 def test_a_pair_that_nobody_rated_is_counted(dialogauge, duel):
@@ -324,8 +323,8 @@ def test_a_better_reply_with_the_mark_of_a_hidden_name_is_left_out(dialogauge, c
         words=("--blind",),
     )
     done = dialogauge("pairs", "rating", "-o", "dpo.jsonl")
-    assert lines("dpo.jsonl") == []
-    assert "1 left out: a better reply with […], the mark of a hidden name" in done.out
+    assert (done.code, Path("dpo.jsonl").exists()) == (2, False)
+    assert "1 left out: a better reply with […], the mark of a hidden name" in done.err
 
 
 def test_rows_of_a_run_and_of_a_folder_stand_in_one_file(dialogauge, log, corrected):

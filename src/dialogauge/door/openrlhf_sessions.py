@@ -14,13 +14,22 @@ from dialogauge.door.session_host import session_host
 from dialogauge.training import DialogueTokenizer
 
 
-def executor(roles_file: str, *, turns: int, reply_tokens: int = 256) -> type[AgentExecutorBase]:
+def executor(
+    roles_file: str,
+    *,
+    turns: int,
+    reply_tokens: int = 256,
+    rubric: str = "roleplay",
+    weights: str | None = None,
+) -> type[AgentExecutorBase]:
     """Return the class that OpenRLHF plays sessions with.
 
     Args:
         roles_file: Names the roles `simulator` and `judge`.
         turns: Of a session.
         reply_tokens: At most in a reply.
+        rubric: Its dimensions score a session.
+        weights: File of its criteria's weights.
     """
 
     class SessionExecutor(AgentExecutorBase):
@@ -49,7 +58,10 @@ def executor(roles_file: str, *, turns: int, reply_tokens: int = 256) -> type[Ag
                     log_probs[len(ids)] = [of[token].logprob for token, of in each]
                 return tokens
 
-            rollout = await session_host(roles_file, turns=turns, reply_tokens=reply_tokens).play(
+            host = session_host(
+                roles_file, turns=turns, reply_tokens=reply_tokens, rubric=rubric, weights=weights
+            )
+            rollout = await host.play(
                 DialogueTokenizer(hf_tokenizer, max_length),
                 row["prompt"],
                 row["scenario"],

@@ -34,34 +34,52 @@ from dialogauge.training import (
 Sample = Callable[[list[int]], Awaitable[list[int]]]
 """Takes the tokens so far, and returns those of a reply; the end of its turn is among them if it ended."""
 _TRIES: Final = 3
-_RUBRIC: Final = "roleplay"
 
 
 class SessionHost:
     """Plays the user's side of sessions, and scores them."""
 
-    def __init__(self, roles_file: str, *, turns: int = 10, reply_tokens: int = 256) -> None:
+    def __init__(
+        self,
+        roles_file: str,
+        *,
+        turns: int = 10,
+        reply_tokens: int = 256,
+        rubric: str = "roleplay",
+        weights: str | None = None,
+    ) -> None:
         """Build the clients of the roles `simulator` and `judge`.
 
         Args:
             roles_file: A configuration file that names both.
             turns: Of a session.
             reply_tokens: At most in a reply.
+            rubric: A shipped one, or a file; the mean of its dimensions of a conversation is the score.
+            weights: The file of its criteria's weights.
 
-        Raises ConfigError or UsageError for a role that is missing or cannot be reached.
+        Raises ConfigError or UsageError for a role that is missing or cannot be reached, and for a rubric
+        that scores no session.
         """
         roles = load_config(roles_file).roles
         if missing := {"simulator", "judge"} - set(roles):
             msg = f"{roles_file} does not say who is the {min(missing)}"
             raise UsageError(msg, hint=f"add [roles.{min(missing)}] with model and base_url")
+        names = tuple(d.name for d in load_rubric(rubric).asks_people("conversation"))
+        if not names:
+            msg = f"the rubric {rubric!r} scores no session as a whole"
+            raise UsageError(msg, hint="give one of the level conversation, such as roleplay")
         # An answer from a cache would give one session of a group another's turns.
         judging = JudgeOptions(
-            inputs=(), judge="llm", rubric=_RUBRIC, role=model_of(None, "judge", roles), cache=False
+            inputs=(),
+            judge="llm",
+            rubric=rubric,
+            weights_file=weights,
+            role=model_of(None, "judge", roles),
+            cache=False,
         )
         clients = Clients(judging, sessions=True)
         simulator = clients.build(model_of(None, "simulator", roles), "simulator")
         judge = build_judge(judging, clients=clients).judge
-        names = tuple(d.name for d in load_rubric(_RUBRIC).asks_people("conversation"))
         self.player = SessionPlayer(
             lambda scenario: SimulatedUser(simulator, scenario), SessionScorer(judge, names)
         )

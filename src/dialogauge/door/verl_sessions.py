@@ -25,11 +25,15 @@ class SessionLoop(AgentLoopBase):
         roles_file: str,
         turns: int,
         reply_tokens: int,
+        rubric: str = "roleplay",
+        weights: str | None = None,
         **kwargs: Any,  # noqa: ANN401 - of verl
     ) -> None:
         """Take what verl gives, and the settings of the loop's file."""
         super().__init__(*args, **kwargs)
-        self.host = session_host(roles_file, turns=turns, reply_tokens=reply_tokens)
+        self.host = session_host(
+            roles_file, turns=turns, reply_tokens=reply_tokens, rubric=rubric, weights=weights
+        )
         fits = self.rollout_config.prompt_length + self.rollout_config.response_length
         self.dialogues = DialogueTokenizer(self.tokenizer, fits)
 

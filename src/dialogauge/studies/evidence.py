@@ -24,7 +24,8 @@ from dialogauge.core.values import Value
 from dialogauge.runs import StoredRun
 
 VERDICT: Final = "verdict"
-NOT_COMPARED: Final = "nobody rated these conversations, and no stored check was named (--checked-by)"
+NOT_RATED: Final = "nobody rated these conversations, and no stored check was named"
+NOT_COMPARED: Final = f"{NOT_RATED} (--checked-by)"
 BY_OUTCOME: Final = "it is the outcome of the task itself"
 UNCHECKED_FIRST: Final = (
     "UNCHECKED: nothing shows that these scores agree with people or outcomes (--unchecked)."

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
         without_duplicates,
     )
     from dialogauge.training.search_figures import SearchResult, search_result
-    from dialogauge.training.targets import expect_target, write_target
+    from dialogauge.training.targets import SessionReward, expect_target, write_held_out, write_target
     from dialogauge.training.train_settings import (
         OnlineSettings,
         PairSettings,

@@ -48,6 +48,13 @@ class SignFigure(Value):
         value = self.accuracy.value
         return value is not None and self.accuracy.n > 1 and not 1 - _TELLS <= value <= _TELLS
 
+    def surely(self, by_chance: float | None) -> bool:
+        """Say whether the interval lies beyond what chance reaches, on the side of the accuracy."""
+        if self.accuracy.interval is None or by_chance is None:
+            return False
+        low, high = self.accuracy.interval
+        return max(low, 1 - high) > by_chance
+
     @property
     def warning(self) -> str:
         """Say what a model would learn of such pairs."""
@@ -75,10 +82,13 @@ class Rewarded(Value):
 
     @property
     def first_line(self) -> str:
-        """The warnings as one line; empty without any."""
-        if not self.warnings:
-            return ""
-        return f"WARNING: of {counted(self.pairs, 'pair')} {'; '.join(self.warnings)}."
+        """The warnings as one line, those that chance may have made as a note; empty without any."""
+        lines = []
+        for sure, mark, end in ((True, "WARNING", ""), (False, "Note", ": too few to tell from chance")):
+            signs = [s.warning for s in self.signs if s.tells and s.surely(self.by_chance) is sure]
+            if signs:
+                lines.append(f"{mark}: of {counted(self.pairs, 'pair')} {'; '.join(signs)}{end}.")
+        return " ".join(lines)
 
     def to_blocks(self) -> tuple[Block, ...]:
         """Return the table of the signs."""
@@ -86,7 +96,7 @@ class Rewarded(Value):
         columns = [TableColumn("the side ..."), *(TableColumn(head, "number") for head in heads)]
         rows = [
             (
-                s.words,
+                f"{s.words} (too few to tell)" if s.tells and not s.surely(self.by_chance) else s.words,
                 Percent(s.chosen),
                 Percent(s.rejected),
                 Number(s.accuracy.value, interval=s.accuracy.interval),

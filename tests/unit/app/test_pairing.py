@@ -106,7 +106,7 @@ def test_a_model_writes_the_better_replies(desk: Any, run: str) -> None:
     balance = {"rejected by the judge": 2}
     left_out = {"no weakest turn": 1}
     assert result.rewarded is not None
-    assert result.rewarded.first_line.startswith("WARNING: of 2 pairs the chosen side is longer")
+    assert result.rewarded.first_line.startswith("Note: of 2 pairs the chosen side is longer")
     assert replace(result, rewarded=None) == PairResult(
         2, left_out, unchecked=2, repaired=2, balance=balance, notes=NOTES
     )
@@ -205,9 +205,10 @@ def test_a_column_that_is_missing_or_repeats_the_weak_reply(desk: Any) -> None:
     result, found, _ = pairs(str(desk.folder / "run"), chosen_field="better")
     assert [row["rejected"][0]["content"] for row in found] == ["bad b"]
     assert result.left_out == {"no weakest turn": 1, "'better' is the weak reply itself": 1}
-    result, found, _ = pairs(str(desk.folder / "run"), chosen_field="number")
-    assert found == []
-    assert result.left_out["no 'number' at the weakest turn or on the conversation"] == 2
+    with pytest.raises(
+        UsageError, match="2 left out: no 'number' at the weakest turn or on the conversation"
+    ):
+        pairs(str(desk.folder / "run"), chosen_field="number")
 
 
 # -- the other kinds ------------------------------------------------------------------------------

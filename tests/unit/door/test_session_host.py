@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dialogauge.core import EndpointError, Judged, JudgeFailure, Target, UsageError
+from dialogauge.core import DialogaugeError, EndpointError, Judged, JudgeFailure, Target, UsageError
 from dialogauge.door.session_host import SessionHost
+from dialogauge.rubrics import load_rubric
 from dialogauge.training import DialogueTokenizer
 from dialogauge.training.rollouts import SessionPlayer, SessionScorer
 
@@ -108,6 +109,19 @@ async def test_a_session_that_is_not_judged_is_played_anew(tmp_path, toy):
 async def test_a_session_without_a_score_is_no_reward(tmp_path, toy):
     with pytest.raises(EndpointError, match="came to no score: it wrote a poem"):
         await played(tmp_path, toy, 3)
+
+
+def test_the_rubric_scores_the_sessions(tmp_path):
+    file = tmp_path / "roles.toml"
+    file.write_text(ROLES)
+    usual, plain = SessionHost(str(file)), SessionHost(str(file), rubric="roleplay-plain")
+    names = {d.name for d in load_rubric("roleplay-plain").asks_people("conversation")}
+    assert set(plain.player.scorer.dimensions) == names
+    assert plain.player.scorer.judge.digest != usual.player.scorer.judge.digest
+    with pytest.raises(UsageError, match="'roleplay-turn' scores no session as a whole"):
+        SessionHost(str(file), rubric="roleplay-turn")
+    with pytest.raises(DialogaugeError, match=r"none\.toml"):
+        SessionHost(str(file), weights=str(tmp_path / "none.toml"))
 
 
 def test_a_role_that_is_missing_is_named(tmp_path):

@@ -49,18 +49,32 @@ def test_each_sign_has_its_shares_and_the_accuracy_of_that_sign_alone():
 
 
 def test_a_sign_that_tells_more_than_three_in_four_pairs_apart_is_the_first_line():
-    rows = [pair(reply("At nine, every day."), reply("At nine."), user=str(n)) for n in range(8)]
-    rows += [pair(reply("At nine."), reply("At nine, every day."), user=str(n)) for n in range(8, 10)]
+    rows = [pair(reply("At nine, every day."), reply("At nine."), user=str(n)) for n in range(80)]
+    rows += [pair(reply("At nine."), reply("At nine, every day."), user=str(n)) for n in range(80, 100)]
     rewarded = rewarded_by(rows)
     assert rewarded.first_line == (
-        "WARNING: of 10 pairs the chosen side is longer, which alone tells it from the rejected one in 80%."
+        "WARNING: of 100 pairs the chosen side is longer, which alone tells it from the rejected one in 80%."
     )
     turned = rewarded_by(
-        [pair(reply("At nine."), reply("At nine, every day."), user=str(n)) for n in range(9)]
+        [pair(reply("At nine."), reply("At nine, every day."), user=str(n)) for n in range(40)]
     )
     assert "the rejected side is longer" in turned.first_line
-    even = rows[:6] + rows[8:]
-    assert rewarded_by(even).first_line == ""  # six in eight are three in four, and not more
+    assert turned.first_line.startswith("WARNING: ")
+    even = rows[:60] + rows[80:]
+    assert rewarded_by(even).first_line == ""  # sixty in eighty are three in four, and not more
+
+
+def test_of_few_pairs_a_sign_that_chance_may_have_made_is_a_note():
+    rows = [pair(reply("At nine, every day."), reply("At nine."), user=str(n)) for n in range(6)]
+    rows += [pair(reply("At nine."), reply("At nine, every day."), user="x")]
+    rewarded = rewarded_by(rows)
+    assert rewarded.by_chance > sign(rewarded, "longer").accuracy.interval[0]
+    assert rewarded.first_line == (
+        "Note: of 7 pairs the chosen side is longer, which alone tells it from the rejected one in 86%: "
+        "too few to tell from chance."
+    )
+    assert "is longer (too few to tell)" in repr(rewarded.to_blocks())
+    assert "too few" not in repr(rewarded_by(rows[:1]).to_blocks())  # one pair tells nothing
 
 
 def test_the_intervals_are_clustered_and_chance_is_said_for_the_best_of_the_signs():

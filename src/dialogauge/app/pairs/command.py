@@ -20,7 +20,7 @@ from dialogauge.app.pairs.asked import PairQuestions
 from dialogauge.app.pairs.comparisons import arena_pairs, replay_pairs
 from dialogauge.app.pairs.judged import RESTS_ON, UNCHECKED_WHY, RatedRun, RowsOfJudged, why_unchecked
 from dialogauge.app.pairs.people import people_rows
-from dialogauge.app.pairs.sessions import committed_rows, context_rows, segment_pairs
+from dialogauge.app.pairs.sessions import committed_rows, context_rows, reward_of, segment_pairs
 from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.sources import PythonInput
@@ -31,13 +31,14 @@ from dialogauge.runs import Observer, StopSignal, StoredRun, open_run
 from dialogauge.runs.directory import expect_writable, write_whole
 from dialogauge.runs.records import json_line
 from dialogauge.studies.arena.study import ARENA
-from dialogauge.studies.evidence import UNCHECKED_FIRST
+from dialogauge.studies.evidence import NOT_COMPARED, NOT_RATED, UNCHECKED_FIRST
 from dialogauge.studies.replay.answers import ANSWER
 from dialogauge.studies.sessions.study import SIMULATE
 from dialogauge.text import counted
 from dialogauge.training import (
     SEARCH,
     Rewarded,
+    SessionReward,
     TrainingRow,
     Why,
     apart,
@@ -46,11 +47,13 @@ from dialogauge.training import (
     parted,
     rewarded_by,
     without_duplicates,
+    write_held_out,
     write_target,
 )
 
 _PAIRS: Final = ("dpo", "segment")
 _JUDGED_GIVE: Final = ("dpo", "kto", "sft", "active")
+_JUDGED_NEEDS: Final = "sft needs verdicts, and dpo weakest turns or ratings"
 _MAKERS: Final[
     Mapping[str, Mapping[str, Callable[[StoredRun, str, PairOptions, Why], Iterator[TrainingRow]]]]
 ] = {
@@ -126,7 +129,7 @@ class PairsEntry(Command[PairOptions, PairResult]):
         """Write the rows; what a model wrote before a Ctrl-C or an error is among them.
 
         Raises UsageError where all rows would rest on a judge that is not checked, where an input gives no
-        rows of the kind, and where no pair has a winner.
+        rows of the kind, where no pair has a winner, and where all is left out.
         """
         del python
         result, questions, files = await _made(options, observer, stop, dry=False)
@@ -177,15 +180,14 @@ async def _made(
         finally:
             await questions.clients.close()
         if questions.ending.ended == "finished":
-            _expect_rows(options, rows, left_out, runs, judged)
+            _expect_rows(questions, rows, runs, judged)
+        reward = reward_of(runs) if options.kind == "rl" else None
         notes = tuple(f"{r.name}: {n}" if len(runs) > 1 else n for r in rated for n in r.notes())
     parts = [rows]
     if options.splits:
         parts = list(parted(rows, options.held_out or _HELD_OUT, options.grouped_by, seed=options.seed))
     rewarded = rewarded_by(rows, options.grouped_by, seed=options.seed) if options.kind in _PAIRS else None
-    if rewarded is not None and rewarded.first_line and not dry:
-        observer.say(rewarded.first_line)
-    unwritten, files = (0, {}) if dry else _written(options, targets, parts, left_out)
+    unwritten, files = (0, {}) if dry else _written(options, targets, parts, left_out, reward)
     result = PairResult(
         len(rows) - unwritten,
         {why: n for why, n in left_out.items() if n},
@@ -212,7 +214,11 @@ def _targets(options: PairOptions) -> list[Path]:
 
 
 def _written(
-    options: PairOptions, targets: Sequence[Path], parts: Sequence[Sequence[TrainingRow]], left_out: Why
+    options: PairOptions,
+    targets: Sequence[Path],
+    parts: Sequence[Sequence[TrainingRow]],
+    left_out: Why,
+    reward: SessionReward | None,
 ) -> tuple[int, dict[str, Path]]:
     """Write rows and what they rest on; return how many the target has no place for, and the files."""
     unwritten, files = 0, dict[str, Path]()
@@ -220,7 +226,8 @@ def _written(
         targets[::2], targets[1::2], parts, ("", " held out"), strict=False
     ):
         data = (row.marked().data for row in rows)
-        written = write_target(options.target, options.kind, data, target, model=options.model_folder)
+        to, model = (options.target, options.kind, data, target), options.model_folder
+        written = write_held_out(*to, model=model) if part else write_target(*to, model=model, reward=reward)
         missing = written.left_out
         kept = (row for number, row in enumerate(rows) if number not in missing)
         write_whole(beside, (json_line(row.provenance.to_json()) for row in kept))
@@ -239,7 +246,9 @@ def _expect_kind(options: PairOptions, runs: Mapping[str, StoredRun]) -> None:
         gives = _MAKERS.get(study, _JUDGED_GIVE)
         if options.kind not in gives:
             msg = f"{path} is a run of {study}, which gives no rows of the kind {options.kind}"
-            hint = f"it gives {', '.join(gives)}; a judged run gives {', '.join(_JUDGED_GIVE)}"
+            hint = (
+                f"it gives {', '.join(gives)}; a judged run gives {', '.join(_JUDGED_GIVE)}: {_JUDGED_NEEDS}"
+            )
             raise UsageError(msg, hint=hint)
         if study in _MAKERS and (options.chosen_field is not None or "repair" in references(options)):
             msg = f"{path} is a run of {study}, which gives pairs of its own replies alone"
@@ -284,7 +293,7 @@ def _admitted(
     if (number := left_out[UNCHECKED_WHY]) and not checked:
         reasons = [e.why for one in judged.runs for e in one.evidence.dimensions.values()]
         reasons += [why_unchecked(run) for run in runs.values() if run.manifest.study in _MAKERS]
-        why = next(filter(None, reasons), "")
+        why = next(filter(None, reasons), "").replace(NOT_COMPARED, NOT_RATED)  # no option of this command
         msg = f"all {counted(number, 'row')} would rest on a judge that is not checked"
         hint = (
             "what makes rows: people's ratings (`annotate make`, `judge LOG --ratings FOLDER`), their "
@@ -309,15 +318,12 @@ def _chosen(rows: list[TrainingRow], options: PairOptions, left_out: Counter[str
 
 
 def _expect_rows(
-    options: PairOptions,
-    rows: Sequence[TrainingRow],
-    left_out: Counter[str],
-    runs: Mapping[str, StoredRun],
-    judged: RowsOfJudged,
+    questions: PairQuestions, rows: Sequence[TrainingRow], runs: Mapping[str, StoredRun], judged: RowsOfJudged
 ) -> None:
-    """Raise UsageError where nothing is left to be written, and no model wrote or failed to."""
+    """Raise UsageError where nothing is left to be written, and no model failed to write it."""
     if rows:
         return
+    options, left_out = questions.options, questions.left_out
     if judged.runs and all(one.failed == one.targets > 0 for one in judged.judged()):
         msg = f"every judgement of {judged.runs[0].name} failed: there is nothing to make rows of"
         raise UsageError(
@@ -328,6 +334,11 @@ def _expect_rows(
         reasons = "; ".join(f"{n:,} {why}" for why, n in left_out.items() if n) or "the input holds none"
         what = "no pair has a winner" if options.kind in _PAIRS else f"no row of the kind {options.kind}"
         msg, hint = f"{what}: {reasons}", "a lower --min-margin, or more of what is compared, gives rows"
+        raise UsageError(msg, hint=hint)
+    if not questions.failed_share:
+        reasons = "; ".join(f"{n:,} left out: {why}" for why, n in left_out.items() if n)
+        msg = f"no row of the kind {options.kind} can be written: {reasons or 'the input holds none'}"
+        hint = f"of a judged run, {_JUDGED_NEEDS}" if judged.runs else "more answers of raters give rows"
         raise UsageError(msg, hint=hint)
 
 

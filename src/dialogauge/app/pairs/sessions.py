@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
 
 from dialogauge.agents import kept_scenarios
 from dialogauge.app.pairs.judged import about_row, why_unchecked
 from dialogauge.app.pairs.settings import PairOptions
-from dialogauge.core import Conversation, Scale, digest_text
+from dialogauge.core import Conversation, Scale, UsageError, digest_text
 from dialogauge.runs import StoredRun
 from dialogauge.training import (
     POINTS,
     SEARCH,
     Provenance,
+    SessionReward,
     TrainingRow,
     Trajectory,
     Why,
@@ -103,6 +104,28 @@ def context_rows(run: StoredRun, name: str, options: PairOptions, left_out: Why)
             about = about_row(run, name, Conversation("", (), user_id=scenario.user.id, scenario=id))
             source = Provenance(conversation_id=None if cut is None else cut.id, source=None, **about)
             yield TrainingRow(data, source)
+
+
+def reward_of(runs: Mapping[str, StoredRun]) -> SessionReward:
+    """Return what sessions are scored by: the rubric of the search, and the turns of what was played.
+
+    Raises UsageError where two searches were scored by different rubrics.
+    """
+    usual, scored, turns = SessionReward(), dict[tuple[str, str | None], str](), [0]
+    for path, run in runs.items():
+        settings = run.manifest.settings
+        if run.manifest.study == SEARCH:
+            by = run.manifest.facts["scored_by"]["rubric"], settings.get("weights_file")
+            scored.setdefault(by, path)
+            turns.append(settings["segment_turns"])
+        else:
+            turns.append(settings["turns"])
+    if len(scored) > 1:
+        first, second, *_ = ((path, rubric) for (rubric, _), path in scored.items())
+        msg = f"{first[0]} was scored by {first[1]}, {second[0]} by {second[1]}: one reward cannot be both"
+        raise UsageError(msg, hint="write the prompts of each by themselves")
+    rubric, weights = next(iter(scored), (usual.rubric, usual.weights))
+    return SessionReward(rubric, weights, max(turns) or usual.turns)
 
 
 def _cut(run: StoredRun) -> Iterator[tuple[Conversation, list[int]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from dialogauge.training.targets.table import TARGETS, expect_target, write_target
+from dialogauge.training.targets.shards import SessionReward
+from dialogauge.training.targets.table import TARGETS, expect_target, write_held_out, write_target
 
-__all__ = ["TARGETS", "expect_target", "write_target"]
+__all__ = ["TARGETS", "SessionReward", "expect_target", "write_held_out", "write_target"]

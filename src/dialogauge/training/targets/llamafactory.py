@@ -35,6 +35,8 @@ def write_llamafactory(to: TargetFiles) -> dict[str, Path]:
     Raises UsageError where the template of the model's tokenizer does not do.
     """
     written, data = _write_text(to) if to.model is None else _write_tokens(to, to.model)
+    if not to.configured:
+        return written
     zero3, target = place("zero3.json", to.beside("zero3.json")), to.beside("llamafactory.yaml")
     lines = {
         "note": _TOKENS if to.model else _TEMPLATE,

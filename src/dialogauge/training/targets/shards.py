@@ -33,6 +33,18 @@ Reshape = Callable[[Row], dict[str, Any] | str]
 """Returns a row in the target's form, or why it has no place in it."""
 
 
+@dataclass(frozen=True, slots=True)
+class SessionReward:
+    """What sessions of RL prompts are scored by, and how long they are."""
+
+    rubric: str = "roleplay"
+    """A shipped one, or a file."""
+    weights: str | None = None
+    """The file of its criteria's weights."""
+    turns: int = 10
+    """New turns of a session."""
+
+
 @dataclass(slots=True)
 class TargetFiles:
     """Rows that are written for a trainer, and what was written."""
@@ -44,6 +56,10 @@ class TargetFiles:
     """The data file; what stands beside it begins with its name."""
     model: Path | None = None
     """The folder of the model that is to be trained."""
+    reward: SessionReward | None = None
+    """What sessions are scored by, of the kind `rl`; the usual one where it is None."""
+    configured: bool = True
+    """Whether configurations stand beside the data."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """What was written, by what it is: `data`, `config` ..."""
     left_out: dict[int, str] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from typing import Final
 from dialogauge.core import UsageError
 from dialogauge.training.targets.alternating import dialogue
 from dialogauge.training.targets.llamafactory import write_llamafactory
-from dialogauge.training.targets.shards import Row, TargetFiles, write_lines
+from dialogauge.training.targets.shards import Row, SessionReward, TargetFiles, write_lines
 from dialogauge.training.targets.trainers import write_openrlhf, write_trl, write_verl
 
 Writer = Callable[[TargetFiles], dict[str, Path]]
@@ -77,7 +77,13 @@ def expect_target(target: str, kind: str, model: Path | None = None) -> Writer:
 
 
 def write_target(
-    target: str, kind: str, rows: Iterable[Row], out: Path, *, model: Path | None = None
+    target: str,
+    kind: str,
+    rows: Iterable[Row],
+    out: Path,
+    *,
+    model: Path | None = None,
+    reward: SessionReward | None = None,
 ) -> TargetFiles:
     """Write rows for a trainer, and beside them a configuration that runs; shard by shard.
 
@@ -89,12 +95,22 @@ def write_target(
             `NAME.tokens`; what stands beside it begins with its name.
         model: The folder of the model that is to be trained. The configuration names it; rows for
             LLaMA-Factory are then written in its tokens, and segments cannot be written otherwise.
+        reward: What the configurations of the kind `rl` name as the score of a session.
 
     Raises:
         UsageError: The trainer takes no such rows; or they are to be written in tokens and cannot be.
         MissingExtra: pyarrow or transformers is not installed, and needed.
         StoreError: The system refuses to write.
     """
-    to = TargetFiles(kind, rows, out, model)
+    to = TargetFiles(kind, rows, out, model, reward)
+    to.files = expect_target(target, kind, model)(to)
+    return to
+
+
+def write_held_out(
+    target: str, kind: str, rows: Iterable[Row], out: Path, *, model: Path | None = None
+) -> TargetFiles:
+    """Write rows that are not trained on as `write_target` does, and no configuration."""
+    to = TargetFiles(kind, rows, out, model, configured=False)
     to.files = expect_target(target, kind, model)(to)
     return to

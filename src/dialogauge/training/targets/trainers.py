@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping
 from itertools import count
@@ -10,22 +11,35 @@ from typing import Any, Final
 
 import orjson
 
-from dialogauge.training.targets.shards import Row, TargetFiles, place, write_lines, write_parquet
+from dialogauge.training.targets.shards import (
+    FITS,
+    Row,
+    SessionReward,
+    TargetFiles,
+    place,
+    write_lines,
+    write_parquet,
+)
 
 _COMMANDS: Final[Mapping[str, str]] = {"sft": "sft", "dpo": "dpo", "segment": "dspo", "rl": "gsrpo"}
 """By kind of rows what `dialogauge tune` does with them."""
+_REPLY_TOKENS, _USER_TOKENS, _PROMPT_TOKENS = 256, 96, 4_096
+"""Of a reply, of what the user says between two, and of a prompt, at most."""
 
 
 def write_trl(to: TargetFiles) -> dict[str, Path]:
     """Write the rows as they are, and a configuration of accelerate for several GPUs."""
     write_lines(to.out, to.rows)
     files = {"data": to.out}
-    if to.kind == "active":
+    if to.kind == "active" or not to.configured:
         return files
     accelerate = to.beside("accelerate.yaml")
     if to.kind in _COMMANDS:
         command = ["dialogauge", "tune", _COMMANDS[to.kind], "--model", to.names["model"]]
         command += ["--data", to.out.name, "-o", to.names["tuned"]]
+        if to.reward is not None:
+            command += ["--rubric", to.reward.rubric, "--turns", str(to.reward.turns)]
+            command += [] if to.reward.weights is None else ["--weights", to.reward.weights]
     else:
         kto = to.beside("kto.yaml")
         names = {**to.names, "file": kto.name, "data": to.out.name, "accelerate": accelerate.name}
@@ -41,15 +55,28 @@ def write_verl(to: TargetFiles) -> dict[str, Path]:
     names = {**to.names, "name": to.out.stem, "file": data.name}
     if to.kind == "sft":
         write_parquet(data, to.kept(_plain_dialogue), {"messages": "messages"})
+    else:
+        write_parquet(data, map(_verl_prompt, to.rows, count()), _VERL_PROMPT)
+    if not to.configured:
+        return {"data": data}
+    if to.kind == "sft":
         return {"data": data, "config": place("verl_sft.yaml", config, names)}
-    write_parquet(data, map(_verl_prompt, to.rows, count()), _VERL_PROMPT)
     roles, loop = place("roles.toml", to.beside("roles.toml")), to.beside("verl_loop.yaml")
+    reward = to.reward or SessionReward()
+    lengths = {"turns": str(reward.turns), "length": str(_response_tokens(reward))}
+    own = {"roles": roles.name, "rubric": reward.rubric}
+    weights = json.dumps(reward.weights)
     return {
         "data": data,
-        "config": place("verl_rl.yaml", config, {**names, "loop": loop.name}),
-        "loop": place("verl_loop.yaml", loop, {"roles": roles.name}),
+        "config": place("verl_rl.yaml", config, {**names, "loop": loop.name}, lines=lengths),
+        "loop": place("verl_loop.yaml", loop, own, lines={**lengths, "weights": weights}),
         "roles": roles,
     }
+
+
+def _response_tokens(reward: SessionReward) -> int:
+    """Return how many tokens a session takes behind its prompt, at most."""
+    return reward.turns * _REPLY_TOKENS + (reward.turns - 1) * _USER_TOKENS
 
 
 _VERL_PROMPT: Final[Mapping[str, Any]] = {
@@ -75,15 +102,24 @@ def write_openrlhf(to: TargetFiles) -> dict[str, Path]:
     """Write JSON lines and the command; for RL also what plays the sessions, and who plays and judges."""
     script = to.beside("openrlhf.sh")
     names = {**to.names, "file": to.out.name, "script": script.name}
+    policy = '"${1:?the folder of the model}"' if to.model is None else shlex.quote(to.names["model"])
+    lines = {"argument": " DIR" if to.model is None else "", "policy": policy}
+    write_lines(to.out, to.kept(_plain_dialogue) if to.kind == "sft" else map(_openrlhf_prompt, to.rows))
+    if not to.configured:
+        return {"data": to.out}
     if to.kind == "sft":
-        write_lines(to.out, to.kept(_plain_dialogue))
-        return {"data": to.out, "config": place("openrlhf_sft.sh", script, names)}
-    write_lines(to.out, map(_openrlhf_prompt, to.rows))
+        return {"data": to.out, "config": place("openrlhf_sft.sh", script, names, lines=lines)}
     roles, agent = place("roles.toml", to.beside("roles.toml")), to.beside("agent.py")
+    reward = to.reward or SessionReward()
+    fits = str(max(FITS, _PROMPT_TOKENS + _response_tokens(reward)))
+    own = {"roles": roles.name, "rubric": reward.rubric}
+    scored = {"turns": str(reward.turns), "weights": repr(reward.weights)}
     return {
         "data": to.out,
-        "config": place("openrlhf_rl.sh", script, {**names, "agent": agent.name}),
-        "agent": place("openrlhf_agent.py.txt", agent, {"roles": roles.name}),
+        "config": place(
+            "openrlhf_rl.sh", script, {**names, "agent": agent.name}, lines={**lines, "fits": fits}
+        ),
+        "agent": place("openrlhf_agent.py.txt", agent, own, lines=scored),
         "roles": roles,
     }
 

@@ -108,8 +108,11 @@ def test_a_row_that_cannot_be_written_is_named():
 
 
 def test_names_are_quoted_as_the_file_has_it(tmp_path):
+    bare = {"argument": "", "policy": "m"}
     odd = "my rows' ($x).jsonl"
-    script = place("openrlhf_sft.sh", tmp_path / "a.sh", {"file": odd, "script": "a.sh", "tuned": "b"})
+    script = place(
+        "openrlhf_sft.sh", tmp_path / "a.sh", {"file": odd, "script": "a.sh", "tuned": "b"}, lines=bare
+    )
     config = place(
         "verl_sft.yaml", tmp_path / "a.yaml", {"file": odd, "name": "a", "tuned": "b", "model": "/m"}
     )

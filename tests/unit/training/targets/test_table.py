@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from dialogauge.core import FileFault, UsageError
-from dialogauge.training.targets import TARGETS, expect_target, write_target
+from dialogauge.training.targets import TARGETS, SessionReward, expect_target, write_held_out, write_target
 
 SYSTEM = {"role": "system", "content": "You keep the lighthouse."}
 TALK = [SYSTEM, {"role": "user", "content": "冷吗？"}, {"role": "assistant", "content": "冷。"}]
@@ -78,6 +78,36 @@ def test_the_configuration_names_the_model(tmp_path, monkeypatch):
     assert f"  path: {model}\n" in written["config"].read_text()
 
 
+@pytest.mark.parametrize(("kind", "row"), [("sft", SFT), ("rl", RL)])
+def test_the_command_of_openrlhf_names_the_model_or_asks_for_it(tmp_path, kind, row):
+    model = tmp_path / "my model"
+    script = write_target("openrlhf", kind, [row], tmp_path / "a.jsonl", model=model).files["config"]
+    assert script.read_text().splitlines()[1] == "# In this folder: sh a.openrlhf.sh"
+    assert f"model_name_or_path '{model}' \\\n" in script.read_text()
+    assert "$1" not in script.read_text()
+    script = write_target("openrlhf", kind, [row], tmp_path / "b.jsonl").files["config"]
+    assert script.read_text().splitlines()[1] == "# In this folder: sh b.openrlhf.sh DIR"
+    assert 'model_name_or_path "${1:?the folder of the model}" \\\n' in script.read_text()
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "row", "beside"),
+    [
+        ("trl", "dpo", PAIR, {"rows.jsonl"}),
+        ("trl", "kto", PAIR, {"rows.jsonl"}),
+        ("verl", "sft", SFT, {"rows.parquet"}),
+        ("verl", "rl", RL, {"rows.parquet"}),
+        ("openrlhf", "sft", SFT, {"rows.jsonl"}),
+        ("openrlhf", "rl", RL, {"rows.jsonl"}),
+        ("llamafactory", "dpo", PAIR, {"rows.jsonl", "dataset_info.json"}),
+    ],
+)
+def test_what_is_held_out_has_no_configuration(tmp_path, target, kind, row, beside):
+    written = write_held_out(target, kind, [row], tmp_path / "rows.jsonl").files
+    assert {path.name for path in tmp_path.iterdir()} == beside
+    assert {path.name for path in written.values()} == beside
+
+
 def test_llamafactory_gets_text_with_a_description(tmp_path):
     first = write_target("llamafactory", "sft", [SFT], tmp_path / "talks.jsonl").files
     second = write_target("llamafactory", "dpo", [PAIR], tmp_path / "pairs.jsonl").files
@@ -139,6 +169,23 @@ def test_openrlhf_gets_the_scenario_as_the_label_and_an_agent(tmp_path):
     assert row["prompt"] == RL["prompt"]
     assert "--train.agent_func_path rows.agent.py" in written["config"].read_text()
     compile(written["agent"].read_text(), "rows.agent.py", "exec")
+
+
+def test_sessions_are_scored_and_as_long_as_the_run_says(tmp_path):
+    reward = SessionReward("my own.toml", "w.toml", 20)
+    verl = write_target("verl", "rl", [RL], tmp_path / "v.jsonl", reward=reward).files
+    loop = verl["loop"].read_text()
+    assert '  rubric: "my own.toml"\n  weights: "w.toml"\n  turns: 20\n' in loop
+    # 20 replies of 256 tokens, and 19 messages of 96 between them.
+    assert "max_response_length: 6944\n" in verl["config"].read_text()
+    made = write_target("openrlhf", "rl", [RL], tmp_path / "o.jsonl", reward=reward).files
+    assert "turns=20, rubric='my own.toml', weights='w.toml'" in made["agent"].read_text()
+    assert "--data.max_len 11040 " in made["config"].read_text()  # and 4,096 of the prompt
+    line = write_target("trl", "rl", [RL], tmp_path / "t.jsonl", reward=reward).files["accelerate"]
+    assert line.read_text().splitlines()[1].endswith("--rubric 'my own.toml' --turns 20 --weights w.toml")
+    usual = write_target("verl", "rl", [RL], tmp_path / "u.jsonl").files
+    assert "  rubric: roleplay\n  weights: null\n  turns: 10\n" in usual["loop"].read_text()
+    assert "max_response_length: 3424\n" in usual["config"].read_text()
 
 
 def test_roles_name_no_key(tmp_path):

@@ -1,11 +1,11 @@
 #!/bin/sh
-# In this folder: sh $script DIR
+# In this folder: sh $script$argument
 # Equation 7: groups of 8 sessions, and the mean over a session's character tokens first.
 exec python -m openrlhf.cli.train_ppo_ray \
-  --actor.model_name_or_path "$${1:?the folder of the model}" \
+  --actor.model_name_or_path $policy \
   --data.prompt_dataset $file --data.input_key prompt --data.label_key label --data.apply_chat_template \
   --train.agent_func_path $agent \
-  --data.max_len 8192 --rollout.n_samples_per_prompt 8 --rollout.batch_size 64 \
+  --data.max_len $fits --rollout.n_samples_per_prompt 8 --rollout.batch_size 64 \
   --train.num_episodes 2 --train.batch_size 512 --train.micro_batch_size 1 \
   --algo.advantage.estimator group_norm --actor.loss_agg_mode seq-mean-token-mean --actor.eps_clip 0.2 \
   --algo.kl.use_loss --algo.kl.estimator k3 --algo.kl.init_coef 0.02 \

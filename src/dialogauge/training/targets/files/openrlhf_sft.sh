@@ -1,7 +1,7 @@
 #!/bin/sh
-# In this folder: sh $script DIR
+# In this folder: sh $script$argument
 exec deepspeed --module openrlhf.cli.train_sft \
-  --model.model_name_or_path "$${1:?the folder of the model}" \
+  --model.model_name_or_path $policy \
   --data.dataset $file --data.input_key messages --data.multiturn --data.apply_chat_template \
   --data.max_len 8192 \
   --train.max_epochs 1 --train.batch_size 64 --train.micro_batch_size 1 \
