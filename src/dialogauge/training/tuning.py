@@ -85,6 +85,8 @@ class TuneManifest:
     after: Mapping[str, Estimate] = field(default_factory=dict)
     gains: tuple[PlayedGain, ...] = ()
     """Of sessions with held-out personas."""
+    played: Mapping[str, Any] = field(default_factory=dict)
+    """By what settings, with whom and for which judge these were played."""
     ended: Literal["running", "finished", "interrupted", "error", "guard"] = "running"
     why: str | None = None
     """What ended it early."""
