@@ -149,6 +149,10 @@ class TuneFolder:
     updates: int = 1
     """Updates of the optimiser in a step, as the log counts steps; checkpoints count updates."""
 
+    def stops_after(self, update: int) -> bool:
+        """Say whether to stop after so many updates: asked to, and at the end of a step."""
+        return self.stop_asked and update % self.updates == 0
+
     @property
     def checkpoints(self) -> Path:
         """The folder of checkpoints; each is called `checkpoint-STEP`."""
@@ -200,7 +204,7 @@ class TuneFolder:
                     kept += [line] if orjson.loads(line)["step"] <= step // self.updates else []
             write_whole(file, kept)
         if step:
-            self.say(f"continuing from step {step:,}")
+            self.say(f"continuing from step {step // self.updates:,}")
         return step, checkpoint
 
     def manifest(self) -> TuneManifest | None:

@@ -185,7 +185,8 @@ def test_an_interrupted_run_goes_on_as_if_it_had_not_been(policy, files, tmp_pat
     job = pair_job(policy, files, steps=4, backend=backend, save_every=100)
     whole = TuneFolder(tmp_path / "whole")
     tune(job, train_offline, whole)
-    assert tune(job, train_offline, stopping(tmp_path / "parts", 1)).ended == "interrupted"
+    stopped = tune(job, train_offline, stopping(tmp_path / "parts", 1))
+    assert (stopped.ended, stopped.counts["steps"]) == ("interrupted", 2)
     parts, said = TuneFolder(tmp_path / "parts"), []
     parts.say = said.append
     assert not (parts.path / "model.safetensors").exists()
