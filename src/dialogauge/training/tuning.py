@@ -322,14 +322,15 @@ def _earlier(first: TuneManifest, folder: TuneFolder, *, fresh: bool) -> TuneMan
     if earlier is None and others:
         msg = f"{shown_path(folder.path)} holds {others[0]}, and no tuning"
         raise StoreError(msg, hint="choose an empty folder with -o")
-    if earlier is None or fresh:
+    done = earlier is not None and earlier.ended in ("finished", "guard")
+    if earlier is None or fresh or not (done or folder.whole_checkpoints()):  # there is nothing to go on from
         folder.clear(*_WRITTEN, *_WEIGHTS)
         return None
     before, now = ({**m.asked.get("settings", {}), **m.asked, "method": m.method} for m in (earlier, first))
     for key in now:
         if key != "settings" and before.get(key) != now[key]:
-            msg = f"{shown_path(folder.path)} holds a tuning with another {key}: "
-            msg += f"{before.get(key)}, not {now[key]}"
+            msg = f"{shown_path(folder.path)} was started with {key} {before.get(key)}, "
+            msg += f"and this asks for {now[key]}"
             raise StoreError(msg, hint="choose another folder with -o, or start again with --fresh")
     return earlier
 

@@ -209,9 +209,9 @@ def test_other_settings_or_data_are_refused_in_the_same_folder(policy, files, tm
     job = pair_job(policy, files, steps=1)
     folder = TuneFolder(tmp_path / "out")
     tune(job, train_offline, folder)
-    with pytest.raises(StoreError, match=r"another beta: 0\.1, not 0\.2"):
+    with pytest.raises(StoreError, match=r"was started with beta 0\.1, and this asks for 0\.2"):
         tune(pair_job(policy, files, steps=1, beta=0.2), train_offline, folder)
-    with pytest.raises(StoreError, match="another data"):
+    with pytest.raises(StoreError, match="was started with data"):
         tune(replace(job, data=files["held_out"]), train_offline, folder)
     assert (
         tune(pair_job(policy, files, steps=1, beta=0.2), train_offline, folder, fresh=True).ended

@@ -295,3 +295,20 @@ def test_an_adapter_is_trained_too(policy, tmp_path, backend):
     assert manifest.ended == "finished"
     assert lines[-1].figures["kl"] > 0
     assert (tmp_path / "out" / "adapter" / "adapter_config.json").exists()
+
+
+@pytest.mark.parametrize("backend", ["plain", "trl"])
+def test_a_training_that_is_refused_claims_no_folder(policy, tmp_path, backend):
+    if backend == "trl":
+        pytest.importorskip("trl")
+    out = tmp_path / "out"
+    with pytest.raises(UsageError, match="leave no room for") as refused:
+        train(policy, out, backend=backend, turns=40)
+    assert "40 replies of 12 and 39 messages of users of 96" in str(refused.value)
+    assert [path.name for path in out.iterdir()] == [".lock"]
+    # The first batch is trained on and logged, but no checkpoint was due.
+    judge = Judge(lambda i: 1.0 + i % 3 if judge.asked <= 8 else None)
+    with pytest.raises(UsageError, match="every session of step 2 failed"):
+        train(policy, out, judge, backend=backend, save_every=9)
+    manifest, lines = train(policy, out, backend=backend, steps=1, turns=1)
+    assert (manifest.ended, len(lines)) == ("finished", 1)
