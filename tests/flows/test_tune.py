@@ -62,7 +62,7 @@ async def test_a_tuned_folder_is_a_candidate(dialogauge, policy, files, tmp_path
     again = dialogauge(*command, "--config", "own.toml", "-o", "tuned")
     assert (again.code, "nothing is left to do" in again.err) == (0, True)
     other = dialogauge(*command, "--config", "own.toml", "--beta", 0.1, "-o", "tuned")
-    assert (other.code, "another beta: 0.2, not 0.1" in other.err) == (1, True)
+    assert (other.code, "started with beta 0.2, and this asks for 0.1" in other.err) == (1, True)
 
 
 def test_a_killed_run_goes_on_from_its_last_checkpoint(dialogauge, policy, files, tmp_path):

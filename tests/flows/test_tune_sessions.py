@@ -187,7 +187,7 @@ def test_gsrpo_trains_plays_before_and_after_and_is_compared(dialogauge, policy,
     compared = dialogauge("tune", "compare", "gsrpo", "other", "--ratings", "people.jsonl", "--json")
     assert compared.code == 0, compared.err
     result = json.loads(compared.out)
-    assert [(a["name"], a["level"], a["means"]["people"]["mean"]) for a in result["arms"]] == [
+    assert [(a["name"], a["level"], a["means"]["people"]["mean"]["value"]) for a in result["arms"]] == [
         ("gsrpo", "session", 3.0),
         ("other", "session", 4.0),
     ]

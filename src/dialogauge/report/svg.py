@@ -42,7 +42,7 @@ def ticks(axis: Axis, most: int = 5) -> list[float]:
     step = max(step, 1.0) if axis.whole else step
     first = -int(-(axis.low - 1e-9 * span) // step)
     last = int((axis.high + 1e-9 * span) // step)
-    return [round(i * step, 10) for i in range(first, last + 1)]
+    return [float(f"{i * step:.10g}") for i in range(first, last + 1)]
 
 
 def with_room(axis: Axis) -> Axis:
@@ -242,7 +242,7 @@ def _point_words(point: Point, block: Curve) -> str:
 
 
 def _grid(block: Curve, edge: float) -> Html:
-    rows = [(at(1 - place(v, block.y)), f"{v:g}") for v in ticks(block.y)]
+    rows = [(at(1 - place(v, block.y)), _short(v)) for v in ticks(block.y)]
     columns = [(at(_across(v, block.x, edge)), f"{v:g}") for v in ticks(block.x, 6 if block.square else 9)]
     return joined(
         ((_line("axis", "0", y, "100%", y), _words("-8", y, label, "end", dy=".35em")) for y, label in rows),
@@ -251,6 +251,14 @@ def _grid(block: Curve, edge: float) -> Html:
             for x, label in columns
         ),
     )
+
+
+def _short(value: float) -> str:
+    """Write a value so that it fits beside an axis: 0.00025 as 2.5e-4."""
+    if not 0 < abs(value) < 1e-3:
+        return f"{value:g}"
+    digits, _, power = f"{value:.3e}".partition("e")
+    return f"{digits.rstrip('0').rstrip('.')}e{int(power)}"
 
 
 def _across(value: float, axis: Axis, edge: float) -> float:

@@ -109,10 +109,11 @@ class DialogueTokenizer:
         one, other = self._fitting(sides, len(prompt), tools)
         return one, other
 
-    def prompt(self, messages: Messages, room: int) -> MaskedTokens:
+    def prompt(self, messages: Messages, room: int, what: str = "the reply") -> MaskedTokens:
         """Return the tokens of a dialogue that waits for a reply: none is trained on.
 
         Where fewer than `room` tokens are left for what follows, the oldest turns go; system messages stay.
+        `what` says in the message what they are for.
 
         Raises UsageError where persona and last message alone leave less.
         """
@@ -129,7 +130,7 @@ class DialogueTokenizer:
         if dropped == len(cuts):
             fewest = len(without(len(cuts) - 1))
             msg = f"{fewest:,} tokens of persona and last message leave no room for {room:,} in "
-            msg += f"{self.max_length:,}"
+            msg += f"{self.max_length:,}: {what}"
             hint = "shorten the persona, play fewer turns or shorter replies, or raise --max-length"
             raise UsageError(msg, hint=hint)
         ids = without(dropped)

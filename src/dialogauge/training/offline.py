@@ -241,6 +241,8 @@ def train_offline(job: TuneJob, policy: Policy, folder: TuneFolder) -> Trained:
         before = measure()
         finished = train(at_save=at_save)
         after = after or measure()
+    if not finished:
+        counts["steps"] = folder.last_checkpoint()[0]
     return Trained(model=model, counts=counts, before=before, after=after, finished=finished)
 
 

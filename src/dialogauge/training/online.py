@@ -18,6 +18,8 @@ from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, TypeVar
 
+import orjson
+
 from dialogauge.core import UsageError, digest_text
 from dialogauge.runs.records import json_line
 from dialogauge.training.guards import RewardFigures, RewardGuard
@@ -62,7 +64,11 @@ class PlayedBatch:
 
 
 class _GuardStop(Exception):
-    """A guard ends the training."""
+    """A guard ends the training after so many steps."""
+
+    def __init__(self, reason: str, step: int) -> None:
+        super().__init__(reason)
+        self.step = step
 
 
 @dataclass
@@ -103,8 +109,9 @@ class OnlineTrainer:
             with trl_silenced():
                 model, finished = train(rounds)
         except _GuardStop as stop:
-            return Trained(model=rounds.model, counts=rounds.counts(), guard=str(stop))
-        return Trained(model=model, counts=rounds.counts(), finished=finished)
+            return Trained(model=rounds.model, counts=rounds.counts(stop.step), guard=str(stop))
+        done = steps if finished else folder.last_checkpoint()[0] // times
+        return Trained(model=model, counts=rounds.counts(done), finished=finished)
 
 
 class SessionRounds:
@@ -119,7 +126,6 @@ class SessionRounds:
         self.guard = RewardGuard(settings.reply_tokens)
         self.model: Any = policy.model
         """As it is trained."""
-        self._counts: Counter[str] = Counter()
         order = _endless(len(trainer.prompts), settings.seed)
         groups = self.updates // settings.iterations * (settings.sessions // settings.group)
         self.numbers = [
@@ -160,7 +166,7 @@ class SessionRounds:
         with (self.folder.path / SESSIONS_FILE).open("ab") as file:
             file.writelines(json_line({"step": step + 1, **r.to_row()}) for r in rollouts)
         if (reason := self.guard.observe(figures)) is not None:
-            raise _GuardStop(reason)
+            raise _GuardStop(reason, step)
         return PlayedBatch(rollouts, advantages, figures)
 
     def _advantages(self, rollouts: Sequence[Rollout]) -> Advantages:
@@ -173,7 +179,7 @@ class SessionRounds:
         lengths = [n for r in rollouts for n in r.tokens.replies]
         replies = max(len(lengths), 1)
         seconds = [statistics.fmean(r.second.values()) for r in rollouts if r.second]
-        figures = RewardFigures(
+        return RewardFigures(
             step + 1,
             statistics.fmean(r.reward for r in rollouts if r.reward is not None),
             sum(lengths) / replies,
@@ -185,24 +191,21 @@ class SessionRounds:
             sum(r.tokens.dropped > 0 for r in rollouts),
             statistics.fmean(seconds) if seconds else None,
         )
-        self._counts += Counter(
-            {
-                "sessions": len(rollouts),
-                "sessions without a score": advantages.failed,
-                "groups without spread": advantages.flat,
-                "groups with too few scores": advantages.few,
-                "sessions whose oldest turns did not fit": figures.dropped,
-            }
-        )
-        return figures
 
-    def counts(self) -> dict[str, int]:
-        """Return what a manifest says."""
-        return {
-            "prompts": len(self.trainer.prompts),
-            "steps": self.updates // self.settings.iterations,
-            **self._counts,
-        }
+    def counts(self, steps: int) -> dict[str, int]:
+        """Return what a manifest says after so many steps: of all sessions, those before a stop included."""
+        import torch
+
+        counts, rewards = Counter({"prompts": len(self.trainer.prompts), "steps": steps}), list[float]()
+        with (self.folder.path / SESSIONS_FILE).open("rb") as file:
+            for line in file:
+                row = orjson.loads(line)
+                rewards.append(float("nan") if row["reward"] is None else row["reward"])
+                counts["sessions whose oldest turns did not fit"] += row["dropped"] > 0
+        of = group_advantages(torch.tensor(rewards), self.settings.group)
+        counts["sessions"], counts["sessions without a score"] = len(rewards), of.failed
+        counts["groups without spread"], counts["groups with too few scores"] = of.flat, of.few
+        return {what: n for what, n in counts.items() if n or what == "steps"}
 
 
 def _length_pays(rollouts: Sequence[Rollout], group: int) -> float | None:

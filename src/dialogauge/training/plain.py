@@ -119,7 +119,7 @@ def train_plain(
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
-        stopping = folder.stop_asked
+        stopping = folder.stops_after(step + 1)
         last = step + 1 == steps or stopping
         if last or (step + 1) % settings.log_every == 0:
             means = {name: sum(values) / len(values) for name, values in sums.items()}

@@ -263,7 +263,8 @@ class PolicySeat:
         if not tokens.replies:
             messages = [{"role": m.role, "content": m.text} for m in conversation.messages]
             room = turns * cap + (turns - 1) * _USER_TOKENS
-            encoded = encoder.prompt(messages, room)
+            what = f"{turns} replies of {cap} and {turns - 1} messages of users of {_USER_TOKENS}"
+            encoded = encoder.prompt(messages, room, what)
             tokens.prompt, tokens.dropped = encoded.ids, encoded.dropped
         between = encoder.follow_up(conversation.messages[-1].text) if tokens.replies else []
         ids = [*tokens.prompt, *tokens.completion, *between]

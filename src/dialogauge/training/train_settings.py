@@ -59,7 +59,9 @@ class PlaySettings(Value, kw_only=True):
 
     heading: ClassVar[str] = "Training"
 
-    turns: int = setting(10, "New turns of a session; grpo has 1.", low=1)
+    turns: int = setting(
+        10, "New turns of a session; grpo trains on 1, and plays so many with held-out personas.", low=1
+    )
     reply_tokens: int = setting(256, "Tokens of a reply at most: the cap.", low=1)
     temperature: float = setting(1.0, "Temperature of the replies.", low=0.01)
 

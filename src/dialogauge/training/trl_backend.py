@@ -87,9 +87,10 @@ def train_with_trl(
 
     class Folder(TrainerCallback):  # type: ignore[misc]
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ANN401
-            if folder.stop_asked:
+            stopping = folder.stops_after(state.global_step)
+            if stopping:
                 control.should_save = control.should_training_stop = True
-            if folder.stop_asked or state.global_step >= state.max_steps:
+            if stopping or state.global_step >= state.max_steps:
                 control.should_log = True
 
         def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ANN401

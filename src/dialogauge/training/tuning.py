@@ -85,6 +85,8 @@ class TuneManifest:
     after: Mapping[str, Estimate] = field(default_factory=dict)
     gains: tuple[PlayedGain, ...] = ()
     """Of sessions with held-out personas."""
+    played: Mapping[str, Any] = field(default_factory=dict)
+    """By what settings, with whom and for which judge these were played."""
     ended: Literal["running", "finished", "interrupted", "error", "guard"] = "running"
     why: str | None = None
     """What ended it early."""
@@ -147,6 +149,10 @@ class TuneFolder:
     updates: int = 1
     """Updates of the optimiser in a step, as the log counts steps; checkpoints count updates."""
 
+    def stops_after(self, update: int) -> bool:
+        """Say whether to stop after so many updates: asked to, and at the end of a step."""
+        return self.stop_asked and update % self.updates == 0
+
     @property
     def checkpoints(self) -> Path:
         """The folder of checkpoints; each is called `checkpoint-STEP`."""
@@ -198,7 +204,7 @@ class TuneFolder:
                     kept += [line] if orjson.loads(line)["step"] <= step // self.updates else []
             write_whole(file, kept)
         if step:
-            self.say(f"continuing from step {step:,}")
+            self.say(f"continuing from step {step // self.updates:,}")
         return step, checkpoint
 
     def manifest(self) -> TuneManifest | None:
@@ -316,14 +322,15 @@ def _earlier(first: TuneManifest, folder: TuneFolder, *, fresh: bool) -> TuneMan
     if earlier is None and others:
         msg = f"{shown_path(folder.path)} holds {others[0]}, and no tuning"
         raise StoreError(msg, hint="choose an empty folder with -o")
-    if earlier is None or fresh:
+    done = earlier is not None and earlier.ended in ("finished", "guard")
+    if earlier is None or fresh or not (done or folder.whole_checkpoints()):  # there is nothing to go on from
         folder.clear(*_WRITTEN, *_WEIGHTS)
         return None
     before, now = ({**m.asked.get("settings", {}), **m.asked, "method": m.method} for m in (earlier, first))
     for key in now:
         if key != "settings" and before.get(key) != now[key]:
-            msg = f"{shown_path(folder.path)} holds a tuning with another {key}: "
-            msg += f"{before.get(key)}, not {now[key]}"
+            msg = f"{shown_path(folder.path)} was started with {key} {before.get(key)}, "
+            msg += f"and this asks for {now[key]}"
             raise StoreError(msg, hint="choose another folder with -o, or start again with --fresh")
     return earlier
 

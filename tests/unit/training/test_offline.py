@@ -185,7 +185,8 @@ def test_an_interrupted_run_goes_on_as_if_it_had_not_been(policy, files, tmp_pat
     job = pair_job(policy, files, steps=4, backend=backend, save_every=100)
     whole = TuneFolder(tmp_path / "whole")
     tune(job, train_offline, whole)
-    assert tune(job, train_offline, stopping(tmp_path / "parts", 1)).ended == "interrupted"
+    stopped = tune(job, train_offline, stopping(tmp_path / "parts", 1))
+    assert (stopped.ended, stopped.counts["steps"]) == ("interrupted", 2)
     parts, said = TuneFolder(tmp_path / "parts"), []
     parts.say = said.append
     assert not (parts.path / "model.safetensors").exists()
@@ -208,9 +209,9 @@ def test_other_settings_or_data_are_refused_in_the_same_folder(policy, files, tm
     job = pair_job(policy, files, steps=1)
     folder = TuneFolder(tmp_path / "out")
     tune(job, train_offline, folder)
-    with pytest.raises(StoreError, match=r"another beta: 0\.1, not 0\.2"):
+    with pytest.raises(StoreError, match=r"was started with beta 0\.1, and this asks for 0\.2"):
         tune(pair_job(policy, files, steps=1, beta=0.2), train_offline, folder)
-    with pytest.raises(StoreError, match="another data"):
+    with pytest.raises(StoreError, match="was started with data"):
         tune(replace(job, data=files["held_out"]), train_offline, folder)
     assert (
         tune(pair_job(policy, files, steps=1, beta=0.2), train_offline, folder, fresh=True).ended

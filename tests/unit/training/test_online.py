@@ -57,7 +57,7 @@ class Judge:
         return (Judged(target, outcome),)
 
 
-def train(policy, out, judge=None, *, second=None, single_turn=False, **more):
+def train(policy, out, judge=None, *, second=None, single_turn=False, folder=None, **more):
     from benchmarks.toy_roleplay import CatchphraseJudge, ToyUser
 
     from dialogauge.training.online import OnlineTrainer
@@ -74,7 +74,7 @@ def train(policy, out, judge=None, *, second=None, single_turn=False, **more):
     out.mkdir(exist_ok=True)
     with asyncio.Runner() as runner:
         trainer = OnlineTrainer(prompts(), player, runner.run, single_turn)
-        folder = TuneFolder(out)
+        folder = folder or TuneFolder(out)
         job = TuneJob(method="gsrpo", settings=asked, model=policy, data=data, device="cpu")
         return tune(job, trainer, folder), list(folder.lines())
 
@@ -183,6 +183,7 @@ def test_a_guard_stops_the_run_and_leaves_the_model_before(policy, tmp_path, bac
     )
     assert manifest.ended == "guard"
     assert manifest.why.startswith("replies fill the cap: ")
+    assert manifest.counts["steps"] == 4
     # Five steps are looked at; the fifth is played, and nothing is learned from it.
     assert [line.step for line in lines] == [1, 2, 3, 4]
     assert {row["step"] for row in sessions(tmp_path / "out")} == {1, 2, 3, 4, 5}
@@ -207,6 +208,31 @@ def test_a_killed_run_goes_on_with_the_sessions_of_its_checkpoint(policy, tmp_pa
     shutil.rmtree(again / "checkpoints" / "checkpoint-4")
     train(policy, again, backend=backend, steps=2)
     assert sessions(again) == sessions(whole)
+
+
+@pytest.mark.parametrize("backend", ["plain", "trl"])
+def test_a_stop_waits_for_the_end_of_a_batch_and_counts_cover_the_whole_run(policy, tmp_path, backend):
+    if backend == "trl":
+        pytest.importorskip("trl")
+    from dialogauge.training.tuning import TuneFolder
+
+    heard, out = [], tmp_path / "out"
+    folder = TuneFolder(out, heard.append)
+
+    def score(number):
+        folder.stop_asked = folder.stop_asked or judge.asked == 10  # while the second batch is played
+        return float(1 + number % 3)
+
+    judge = Judge(score)
+    asked = {"backend": backend, "steps": 3, "save_every": 9, "truncated_cost": 0, "repeated_cost": 0}
+    manifest, _ = train(policy, out, judge, folder=folder, **asked)
+    assert (manifest.ended, manifest.counts["steps"], manifest.counts["sessions"]) == ("interrupted", 2, 16)
+    assert [*folder.whole_checkpoints()] == [4]  # two updates a batch
+    folder.stop_asked = False
+    manifest, lines = train(policy, out, judge, folder=folder, **asked)
+    assert "continuing from step 2" in heard
+    assert (manifest.ended, manifest.counts["steps"], manifest.counts["sessions"]) == ("finished", 3, 24)
+    assert [line.step for line in lines] == [1, 2, 3]
 
 
 def test_loss_of_trl_is_ours_on_the_same_sessions(policy):
@@ -269,3 +295,20 @@ def test_an_adapter_is_trained_too(policy, tmp_path, backend):
     assert manifest.ended == "finished"
     assert lines[-1].figures["kl"] > 0
     assert (tmp_path / "out" / "adapter" / "adapter_config.json").exists()
+
+
+@pytest.mark.parametrize("backend", ["plain", "trl"])
+def test_a_training_that_is_refused_claims_no_folder(policy, tmp_path, backend):
+    if backend == "trl":
+        pytest.importorskip("trl")
+    out = tmp_path / "out"
+    with pytest.raises(UsageError, match="leave no room for") as refused:
+        train(policy, out, backend=backend, turns=40)
+    assert "40 replies of 12 and 39 messages of users of 96" in str(refused.value)
+    assert [path.name for path in out.iterdir()] == [".lock"]
+    # The first batch is trained on and logged, but no checkpoint was due.
+    judge = Judge(lambda i: 1.0 + i % 3 if judge.asked <= 8 else None)
+    with pytest.raises(UsageError, match="every session of step 2 failed"):
+        train(policy, out, judge, backend=backend, save_every=9)
+    manifest, lines = train(policy, out, backend=backend, steps=1, turns=1)
+    assert (manifest.ended, len(lines)) == ("finished", 1)

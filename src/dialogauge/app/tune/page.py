@@ -125,14 +125,18 @@ def _curves(lines: Sequence[LogLine], *, held_out: bool) -> Iterator[Card]:
     """Yield a curve for each figure that changes along the steps."""
     chosen = [line for line in lines if line.held_out == held_out]
     last = float(max((line.step for line in chosen), default=1))
-    for name in dict.fromkeys(name for line in chosen for name in line.figures):
+    figures = dict.fromkeys(name for line in chosen for name in line.figures)
+    for name in figures:
         values = [(line.step, v) for line in chosen if (v := line.figures.get(name)) is not None]
         low, high = (f((v for _, v in values), default=0.0) for f in (min, max))
         if low == high:
             continue
         room = (high - low) / 20
         axis = Axis(0.0, 1.0) if name == "accuracy" else Axis(low - room, high + room)
-        title = FIGURES.get(name, name) + (", held-out rows" if held_out else "")
+        played = name == "length" and "reward" in figures
+        title = ("Tokens of a reply" if played else FIGURES.get(name, name)) + (
+            ", held-out rows" if held_out else ""
+        )
         points = tuple(Point(float(step), value) for step, value in values)
         yield Card(title, (Curve(title, points, Axis(0.0, last, "step", whole=True), axis),))
 

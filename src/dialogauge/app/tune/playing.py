@@ -19,7 +19,7 @@ from dialogauge.app.merging import load_config, named_roles
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.app.tune.settings import OnlineOptions, TuneOptions
 from dialogauge.core import UsageError
-from dialogauge.core.settings import narrowed
+from dialogauge.core.settings import narrowed, recorded
 from dialogauge.rubrics import load_rubric
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_line
@@ -56,6 +56,11 @@ class Playing:
         """Return what trains on played sessions."""
         prompts = read_prompts(self.options.data)
         return OnlineTrainer(prompts, self.player, self.runner.run, single_turn)
+
+    def asked(self, job: TuneJob) -> dict[str, Any]:
+        """Return what must be the same for sessions with held-out personas to be compared."""
+        played = recorded(narrowed(PlaySettings, self.options))
+        return {**played, "max_length": job.settings.max_length, **self.rests_on}
 
     def gains(self, job: TuneJob, personas: str, out: Path) -> tuple[PlayedGain, ...]:
         """Play with held-out personas before and after, keep the sessions, and return what was gained."""

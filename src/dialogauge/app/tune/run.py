@@ -75,7 +75,7 @@ class TuneEntry(Command[TuneOptions, TuneManifest]):
             if playing is not None and personas is not None and written:
                 observer.say("playing with held-out personas, before and after")
                 gains = playing.gains(job, personas, folder.path)
-                manifest = folder.write(replace(manifest, gains=gains))
+                manifest = folder.write(replace(manifest, gains=gains, played=playing.asked(job)))
         page = folder.path / "tune.html"
         write_whole(page, html_bytes(tune_page(manifest, list(folder.lines()))))
         interrupted = manifest.ended == "interrupted"
