@@ -220,3 +220,10 @@ def test_training_on_rows_is_played_too(dialogauge, policy, world):
     assert "Sessions with held-out personas" in done.out
     nobody = dialogauge("tune", "dspo", *asked, "-o", "other")
     assert "nobody plays the users" in nobody.err
+
+
+def test_a_second_judge_is_another_one(dialogauge, policy, world):
+    asked = ("--model", policy, "--data", "rl.jsonl", *SHAPE, "--unchecked")
+    refused = dialogauge("tune", "gsrpo", *asked, *roles(second="judge"), "-o", "out")
+    assert refused.code == 2
+    assert "the second judge is the judge that gives the reward" in refused.err

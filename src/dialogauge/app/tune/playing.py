@@ -114,6 +114,9 @@ def playing_for(options: TuneOptions) -> Iterator[Playing]:
                     asked = narrowed(JudgeOptions, options, inputs=(), judge="llm", role=roles[role])
                     judge = build_judge(asked, clients=clients).judge
                     scorers[role] = SessionScorer(judge, dimensions)
+            if "second" in scorers and scorers["second"].judge.digest == scorers["judge"].judge.digest:
+                msg = "the second judge is the judge that gives the reward"
+                raise UsageError(msg, hint="name another model or function with --role second=")
             costs: dict[str, float] = {}
             if isinstance(options, OnlineOptions):
                 _expect_checked(options, scorers["judge"])
