@@ -229,7 +229,7 @@ class SimulateOptions(PlayOptions):
 
 
 class LookaheadOptions(PlayOptions):
-    """Search for good sessions, segment by segment, and keep what was better beside what was worse.
+    """Search for good sessions, segment by segment.
 
     At each step a few candidates go on from the same dialogue. A judge scores what each adds; the best is
     committed. The run holds the committed sessions, and every segment with its score.

@@ -13,6 +13,7 @@ KINDS = [
 ]
 BUILT_IN = {
     "UsageError": ValueError,
+    "DialogueTooLong": ValueError,
     "ConfigError": ValueError,
     "RubricError": ValueError,
     "MissingExtra": ImportError,
