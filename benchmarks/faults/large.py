@@ -17,7 +17,7 @@ from servers.openai_stub import OpenAIStub
 __all__ = ["BAITS", "FEW_BAITS", "FEW_HEAPS", "HEAPS", "delays", "memory"]
 
 _KEY = "sk-live-Zq81kk03Hd77"
-_STANDSTILL_S, _MOST_MB = 0.1, 300
+_STANDSTILL_S, _MOST_MB = 0.25, 300
 
 #: Replies of a million bytes, or as much of headers as is taken.
 BAITS = (
