@@ -1,8 +1,9 @@
 """One judging run that is watched: memory, limit and cuts, ten times a second, and how long it stands still.
 
-    python -m benchmarks.faults.observed LOG RUBRIC CONFIG RUN OUT
+    python -m benchmarks.faults.observed LOG RUBRIC CONFIG RUN OUT [busy]
 
-judges LOG with the role `stub` of CONFIG and writes the series and the exit code to OUT as JSON.
+judges LOG with the role `stub` of CONFIG and writes the series and the exit code to OUT as JSON. With `busy`
+a thread of plain Python runs beside it: the control of what other threads do to the event loop.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ _BEAT_S = 0.002
 class Watcher:
     """An observer that takes notes."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, busy: bool = False) -> None:
+        self.busy = busy
         self.series: list[dict[str, float]] = []
         self.standstill_s = 0.0
         """The longest standstill of the event loop between two beats, once one was judged.
@@ -68,6 +70,11 @@ class Watcher:
                         }
                     )
 
+        def count() -> None:
+            number = 0
+            while not over.is_set():
+                number += 1
+
         async def beat() -> None:
             last = _clocks()
             while True:
@@ -82,6 +89,8 @@ class Watcher:
         began = time.monotonic()
         thread = threading.Thread(target=note, daemon=True)
         thread.start()
+        if self.busy:
+            threading.Thread(target=count, daemon=True).start()
         try:
             yield
         finally:
@@ -90,9 +99,12 @@ class Watcher:
             thread.join()
 
 
-def observe(folder: Path, log: str, rubric: str, config: str, *, key: str = "") -> dict[str, Any]:
+def observe(
+    folder: Path, log: str, rubric: str, config: str, *, key: str = "", busy: bool = False
+) -> dict[str, Any]:
     """Judge a log of this folder in a process of its own; return what was seen, and its error output."""
     words = [str(folder / word) for word in (log, rubric, config, "run", "seen.json")]
+    words += ["busy"] if busy else []
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.faults.observed", *words],
         cwd=ROOT,
@@ -127,10 +139,10 @@ def _peak_mb() -> float:
 
 def main() -> None:
     """Judge and write what was seen."""
-    log, rubric, config, run, out = sys.argv[1:]
+    log, rubric, config, run, out, *more = sys.argv[1:]
     role = load_config(config).roles["stub"]
     options = JudgeOptions(inputs=(log,), rubric=rubric, judge="llm", role=role, out=run, cache=False)
-    watcher = Watcher()
+    watcher = Watcher(busy=bool(more))
     outcome = ENTRY.carry_out(options, watcher)
     seen = {
         "code": outcome.exit_code,
