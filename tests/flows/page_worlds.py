@@ -257,7 +257,15 @@ def for_preference_data() -> None:
         talks = ({"conversation_id": f"q{n}", "messages": [one, replied]} for n, one in enumerate(asked))
         lines(f"{name}.jsonl", talks)
         rated_turns(f"{name}-ratings.jsonl", ("ann",), seed, f"{name}.jsonl")
-    rated_turns("ratings.jsonl", ("ann",))
+    # Ann liked all of the first conversations, not all of the others, and did not come to the last ones.
+    talks = dialogauge.read("log.jsonl")
+    rng = random.Random(1)
+    rows = [
+        (talk.id, turn.number, "satisfaction", "ann", 5 if place < 5 else rng.randint(2, 5))
+        for place, talk in enumerate(talks[:-4])
+        for turn in talk.turns
+    ]
+    table("ratings.jsonl", ("conversation_id", "turn", "dimension", "rater", "score"), *rows)
 
 
 def for_production_logs() -> None:
