@@ -138,7 +138,7 @@ _OTHERS = ("studies.arena", "studies.satisfaction", "studies.agreement", "studie
 @pytest.mark.parametrize(
     ("words", "most", "unneeded"),
     [
-        ("--version", 46, ("app.command", "studies")),
+        ("--version", 40, ("app.command", "studies")),
         ("runs", 70, ("app.command", "studies.judging")),
         (_LOG, 235, (*_OTHERS, "llm.http", "judges.rubric.judge", "judges.encoder", "judges.personal")),
         (_MODEL, 236, (*_OTHERS, "judges.local.judge", "judges.encoder", "judges.personal")),

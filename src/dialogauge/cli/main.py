@@ -29,7 +29,8 @@ _INTERRUPTED: Final = 130
 def command_line(typed: str = "") -> typer.Typer:
     """Make the command line: the commands of the table of studies, and those that read and prepare.
 
-    Where `typed` names a command, this one alone: to make them all takes a tenth of a second.
+    Where `typed` names a command, this one alone: to make them all takes a tenth of a second. The version is
+    printed whatever commands there are.
     """
     app = typer.Typer(
         name="dialogauge",
@@ -55,6 +56,7 @@ def command_line(typed: str = "") -> typer.Typer:
         "annotate": annotate,
         **{study.name: study for study in studies() if study.steps},
     }
+    typed = "demo" if typed == "--version" else typed
     for command in [commands[typed]] if typed in commands else commands.values():
         if isinstance(command, typer.Typer):
             app.add_typer(command)
