@@ -185,7 +185,7 @@ for _study in (
             ListedStudy(
                 name=name,
                 settings=f"{_LEARN}.settings:Learn{name.capitalize()}Options",
-                entry=f"{_LEARN}.run:{name.upper()}",
+                entry=f"{_LEARN}.{name}:{name.upper()}",
                 dry_run=False,
             )
             for name in ("compare", "tasks", "systems")

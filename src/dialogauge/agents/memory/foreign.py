@@ -23,6 +23,7 @@ from dialogauge.agents.memory.protocol import (
     SystemFault,
 )
 from dialogauge.core import Conversation, EndpointError, Usage, digest
+from dialogauge.core.json_keys import as_json
 from dialogauge.llm import JsonEndpoint
 from dialogauge.runs.records import conversation_to_json
 
@@ -137,7 +138,9 @@ class EndpointMemory(Memory):
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
         """Send a dialogue, with what the user let show."""
-        more = {} if feedback is None else {"feedback": [*feedback.actions]}
+        more = (
+            {} if feedback is None else {"feedback": [*feedback.actions], "rounds": as_json(feedback.rounds)}
+        )
         await self._post("/add", {"memory": self.memory, "dialogue": plain_dialogue(conversation), **more})
         return Usage()
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from dialogauge.core import Conversation, Usage
+from dialogauge.data.tasks import RoundFeedback
 
 Kind = Literal["semantic", "episodic", "procedural"]
 """What an item is: a fact, something that was said or happened, or how something is to be done."""
@@ -81,12 +82,20 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What a user let show of a dialogue."""
+    """What a user let show of a dialogue, reply by reply."""
 
-    actions: tuple[str, ...] = ()
-    """`like`, `dislike`, `copy`."""
-    score: float | None = None
-    """Satisfaction, 1 to 10."""
+    rounds: tuple[RoundFeedback, ...] = ()
+    """By round; a reply without any is left out, mostly the last."""
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """`like`, `dislike`, `copy` of any reply, each once."""
+        return tuple(dict.fromkeys(action for one in self.rounds for action in one.actions))
+
+    @property
+    def score(self) -> int | None:
+        """The last satisfaction, 1 to 10; None where there is none."""
+        return next((one.score for one in reversed(self.rounds) if one.score is not None), None)
 
 
 class Memory:

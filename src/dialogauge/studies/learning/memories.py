@@ -21,6 +21,7 @@ from dialogauge.agents.memory import (
     whole,
 )
 from dialogauge.core import Conversation, Usage, conversation_digest, digest
+from dialogauge.core.json_keys import as_json
 from dialogauge.core.protocols import NO_NOTES, Notes
 
 BUILT: Final = "memory:"
@@ -42,9 +43,7 @@ class Chunk:
     @cached_property
     def digest(self) -> str:
         """Of what is said in it, and of the feedback."""
-        parts = [
-            [conversation_digest(c), None if f is None else [*f.actions, f.score]] for c, f in self.dialogues
-        ]
+        parts = [[conversation_digest(c), None if f is None else as_json(f)] for c, f in self.dialogues]
         return digest([self.corpus, parts])
 
     @cached_property
