@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from benchmarks.learning_kills import answer
+from benchmarks.learning_kills import rows_of as rows_without_times
 
 from flows.conftest import rows_of
 from flows.test_learn import corpus
@@ -216,3 +218,73 @@ def test_what_is_masked_is_masked_before_a_memory_sees_it(dialogauge, log, words
     assert "[phone]" in text
     assert "13800138000" not in text
     assert "13900139000" not in text
+
+
+# A model in every role
+
+SECRETS = ("zanthorpe", "quillivant", "mordecray", "vextulane")
+
+
+def planted(number):
+    """A task of a data set whose user a model plays, with words in every part of its record."""
+    gold = {"answer": f"It is {SECRETS[0]} of the {number} rules.", "criteria": [f"names the {SECRETS[1]}"]}
+    gold |= {"checklist": [f"says {SECRETS[2]}"], "note": SECRETS[3]}
+    q = f"What is the rule for parcel {number} of the desk?"
+    return {"id": f"p{number}", "dataset": "mine", "q": q, "v": gold}
+
+
+@pytest.fixture
+def desk(log):
+    return log(*map(planted, range(10)), name="desk.jsonl")
+
+
+def roles(stub):
+    return ("--role", f"answerer=m@{stub.url}", "--role", f"simulator=m@{stub.url}")
+
+
+def is_asked_as_a_model(body):
+    return "response_format" not in body
+
+
+def test_no_word_of_a_record_reaches_a_system_or_its_memory(dialogauge, desk, serve, words, tmp_path):
+    stub, seen = serve(answer), words()
+    command = ("learn", "run", "--tasks", desk, "--system", "py:words:Words", *ON_POLICY, *roles(stub))
+    done = dialogauge(*command)
+    assert done.code == 0, done.err
+    of_system = [json.dumps(body) for body in filter(is_asked_as_a_model, stub.asked)]
+    of_user = [json.dumps(body) for body in stub.asked if not is_asked_as_a_model(body)]
+    assert len(of_system) > 10
+    assert any(SECRETS[0] in text for text in of_user)  # who plays the user knows it
+    for text in (*of_system, seen.read_text()):
+        assert not any(secret in text for secret in SECRETS)
+    assert not any(row["details"]["leaked"] for row in led(rows_of(tmp_path / "run")))
+
+
+def test_a_user_who_blurts_out_the_answer_is_counted(dialogauge, desk, serve, tmp_path):
+    def blurts(body):
+        if body.get("response_format", {}).get("json_schema", {}).get("name") == "user":
+            said = f"No, it is {SECRETS[0]} of the house."
+            return json.dumps({"reasoning": "So.", "behaviour": "continue", "response": said})
+        return answer(body)
+
+    stub = serve(blurts)
+    done = dialogauge("learn", "dialogues", "--tasks", desk, "--rounds", 2, *roles(stub), "-o", "run")
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "run")
+    assert [row["details"]["leaked"] != [] for row in rows] == [True] * 8
+
+
+def test_a_run_of_dialogues_that_breaks_off_ends_as_one_that_does_not(dialogauge, desk, serve, tmp_path):
+    stub = serve(answer)
+    command = ("learn", "run", "--tasks", desk, "--system", "bm25-message", *ON_POLICY[:-1])
+    command = (*command, "whole", *roles(stub), "--max-concurrency", 1)
+    assert dialogauge(*command).code == 0
+    paid = len(stub.asked)
+    (tmp_path / "cache").rename(tmp_path / "first-cache")
+    command = tuple("parts" if word == "whole" else word for word in command)
+    broke_off = 0
+    while dialogauge(*command, "--max-calls", 12).code:
+        broke_off += 1
+    assert 3 < broke_off < paid
+    assert rows_without_times(tmp_path / "parts") == rows_without_times(tmp_path / "whole")
+    assert len(stub.asked) == 2 * paid
