@@ -76,6 +76,7 @@ ENDS = {
     "replay score": "0, 1 (also an item gone from the data), 2, 3 (of replies, above 5 %)",
     "replay compare": "0, 2 (no scores, different items or evaluators)",
     "replay run": "0, 1, 2, 3, 130",
+    "learn calibrate": "0, 1 (a file or a record), 2 (rates that the scores do not give)",
     "learn compare": "0, 1 (an unfinished run), 2 (unequal room, a file beside runs)",
     "learn run": "0, 1 (a file, a record, a spent budget), 2, 3 (of answers), 130",
     "learn systems": "0",
