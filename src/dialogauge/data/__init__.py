@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         TaskRecord,
         public_rows,
         read_logs,
+        read_scores,
         read_tasks,
         sample_tasks,
         split_tasks,

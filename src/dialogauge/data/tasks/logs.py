@@ -141,8 +141,9 @@ def _dialogues(row: PublicRow) -> Iterator[LoggedDialogue]:
             hint = f"put {of} beside it; this row has {', '.join(talks + own) or 'no dialogue'}"
             fail(f"{key} is feedback on a dialogue that is not there", place, hint)
     if own:
-        id, said = str(get("id") or f"{row.stem}:{row.number + 1}"), _messages(get("messages"), place)
-        yield LoggedDialogue(Conversation(id, said, place=place), _rounds(get(_FEEDBACK), said, place))
+        id, messages = str(get("id") or f"{row.stem}:{row.number + 1}"), _messages(get("messages"), place)
+        feedback = _rounds(get(_FEEDBACK), messages, place)
+        yield LoggedDialogue(Conversation(id, messages, place=place), feedback)
         return
     name, index = get("dataset_name"), get("test_idx")
     if not isinstance(name, str) or not isinstance(index, int):

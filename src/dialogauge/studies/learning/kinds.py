@@ -71,7 +71,7 @@ def gain_by_kind(
         unit: What a cluster is: conversations or tasks.
     """
     scores = {"with": scores_by_task(cases_with), "without": scores_by_task(cases_without)}
-    found = dict[str, Comparison]()
+    gains = dict[str, Comparison]()
     for group in GROUPS:
         of = {
             id
@@ -82,5 +82,5 @@ def gain_by_kind(
             side: {id: one for id, one in of_side.items() if id in of} for side, of_side in scores.items()
         }
         if gain := compared(("with", "without"), part, unit):
-            found[group] = gain
-    return dict(zip(found, adjusted([*found.values()]), strict=True))
+            gains[group] = gain
+    return dict(zip(gains, adjusted([*gains.values()]), strict=True))
