@@ -12,7 +12,7 @@ from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.sources import PythonInput
 from dialogauge.core.files import shown_path
 from dialogauge.data.tasks import read_scores
-from dialogauge.report import Block, Callout, Cell, Number, Page, data_table
+from dialogauge.report import Block, Callout, Number, Page, data_table
 from dialogauge.stats.actions import LLM_SCORES, calibrate, calibrate_two, shares_of
 from dialogauge.text import counted
 
@@ -75,18 +75,19 @@ def _calibrate(options: LearnCalibrateOptions, python: PythonInput) -> CommandOu
 
 def _blocks(table: ActionTable) -> Iterator[Block]:
     columns = ["score", "share %", "like %", "dislike %", "copy %", "nothing %"]
-    rows: list[Sequence[Cell]] = []
-    for one in table.scores:
-        shares = (one.share, one.like, one.dislike, one.copy, one.nothing)
-        rows.append((str(one.score), *[Number(100 * share, 3) for share in shares]))
-    yield data_table("What users do, by satisfaction (Table 4)", columns, rows)
-    notes = [f"Scores: {table.source}. Copies are of long outputs, and drawn apart; short ones have none."]
-    two = len(table.scores) == 2
-    notes.append(
-        "There are two scores: the higher one is liked, the lower one disliked, without a curve."
-        if two
-        else f"c_L = {table.like_scale:.6f}, c_D = {table.dislike_scale:.6f}."
+    shares = [(one.score, (one.share, one.like, one.dislike, one.copy, one.nothing)) for one in table.scores]
+    yield data_table(
+        "What users do, by satisfaction (Table 4)",
+        columns,
+        [(str(score), *(Number(100 * share, 3) for share in of)) for score, of in shares],
     )
+    notes = [f"Scores: {table.source}. Copies are of long outputs, and drawn apart; short ones have none."]
+    if two := len(table.scores) == 2:
+        notes.append(
+            "There are two scores: the higher one is liked, the lower one disliked, without a curve."
+        )
+    else:
+        notes.append(f"c_L = {table.like_scale:.6f}, c_D = {table.dislike_scale:.6f}.")
     if two or table.source == _TABLE_3:
         notes.append("The 9.9 % and 2.1 % of DialSim come of P(9) = .565 and P(3) = .433, not of Table 3.")
     yield Callout(tuple(notes))

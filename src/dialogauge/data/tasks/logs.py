@@ -12,7 +12,6 @@ Under `dialog_bm25` and `implicit_feedback_bm25` stands what the system `bm25` s
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,7 +95,9 @@ def read_scores(path: str) -> tuple[dict[int, float], int]:
         if shares or (stated and scores):
             fail("shares of scores stand beside something else", place, "give them alone in their file")
         if stated:
-            shares = {_score(int(key), "a share", place): _share(value[key], key, place) for key in value}
+            shares = {_score(int(key), "a share", place): share for key, share in value.items()}
+            if odd := [share for share in shares.values() if type(share) not in (int, float) or share < 0]:
+                fail(f"a score has the share {excerpt(odd[0])}", place, "shares are numbers, at least 0")
         elif key := next((key for key in _SCORES if key in value), None):
             scores.append(_score(plain(value[key]), "this line", place))
         elif "messages" in value or "test_idx" in value:
@@ -193,9 +194,3 @@ def _score(score: object, whose: str, place: Place) -> int:
     if isinstance(score, bool) or not isinstance(score, int) or not 1 <= score <= 10:
         fail(f"{whose} has the score {excerpt(score)}", place, "scores are whole, from 1 to 10")
     return score
-
-
-def _share(share: object, score: str, place: Place) -> float:
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < math.inf:
-        fail(f"the score {score} has the share {excerpt(share)}", place, "a share is a number, at least 0")
-    return float(share)

@@ -170,7 +170,8 @@ def test_a_line_without_a_score_is_named(tmp_path, text, message):
     ("value", "error", "message"),
     [
         ({"11": 1.0}, RecordFault, "a share has the score 11"),
-        ({"9": -1}, RecordFault, "the score 9 has the share -1"),
+        ({"9": -1}, RecordFault, "a score has the share -1"),
+        ({"9": 1, "3": "some"}, RecordFault, "a score has the share 'some'"),
         (ROW, UsageError, "holds no satisfaction score"),
     ],
 )
