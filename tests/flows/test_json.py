@@ -79,6 +79,7 @@ STEPS = {
         f"learn run --system bm25-message {MODEL} --dry-run --json -o planned",
     ),
     "learn compare": ("learn run --no-controls -o run", "learn compare run --json"),
+    "learn calibrate": ("learn calibrate --json",),
     "learn tasks": ("learn tasks --json",),
     "learn systems": ("learn systems --json",),
     "success": (f"success {EXAMPLES}/agent_calls.jsonl --kind tau --json -o run",),

@@ -502,6 +502,58 @@ def test_tasks_are_counted(dialogauge, talks):
     assert [(s["name"], s["cases"]) for s in done.json["sets"]] == [("talks", 6)]
 
 
+TABLE_4 = {
+    1: (0.000, 15.091), 2: (0.002, 14.821), 3: (0.010, 13.723), 4: (0.045, 10.303), 5: (0.197, 4.867),
+    6: (0.817, 1.446), 7: (2.748, 0.349), 8: (5.818, 0.079), 9: (7.749, 0.018), 10: (8.369, 0.004),
+}  # fmt: skip
+"""Of MemoryBench: score -> likes and dislikes in percent."""
+
+
+def test_the_published_actions_follow_from_the_published_scores(dialogauge, tmp_path):
+    done = dialogauge("learn", "calibrate", "--json", "-o", "actions")
+    assert done.code == 0, done.err
+    rows = {row["score"]: row for row in done.json["scores"]}
+    for score, (like, dislike) in TABLE_4.items():
+        assert abs(100 * rows[score]["like"] - like) <= 0.0025
+        assert abs(100 * rows[score]["dislike"] - dislike) <= 0.0025
+        assert rows[score]["copy"] == pytest.approx(4 * rows[score]["like"])
+        assert rows[score]["nothing"] == pytest.approx(1 - rows[score]["like"] - rows[score]["dislike"])
+    assert (rows[9]["share"], done.json["source"]) == (0.4105, "Table 3 of MemoryBench")
+    shown = dialogauge("learn", "calibrate").out
+    assert "c_L = 0.085667, c_D = 0.151720" in shown
+    assert "9.9 % and 2.1 % of DialSim come of P(9) = .565 and P(3) = .433, not of Table 3" in shown
+    assert (tmp_path / "actions" / "calibrate.html").exists()
+
+
+def test_own_scores_give_own_actions_and_two_scores_no_curve(dialogauge, log):
+    shares = log({"9": 0.565, "3": 0.433}, name="dialsim.json")
+    done = dialogauge("learn", "calibrate", "--scores", shares, "--json")
+    wrong, right = done.json["scores"]
+    assert [round(100 * one, 1) for one in (right["like"], wrong["dislike"])] == [9.9, 2.1]
+    assert (right["dislike"], wrong["like"]) == (0, 0)
+    rates = ("--like-rate", 0.1, "--dislike-rate", 0.05, "--k", 2, "--middle", 6, 5)
+    own = log(*({"score": score} for score in (2, 6, 10, 10)), name="own.jsonl")
+    done = dialogauge("learn", "calibrate", "--scores", own, *rates, "--json")
+    assert done.json["source"].startswith("4 scores of ")
+    for action, rate in (("like", 0.1), ("dislike", 0.05)):
+        assert sum(row["share"] * row[action] for row in done.json["scores"]) == pytest.approx(rate)
+
+
+@pytest.mark.parametrize(
+    ("record", "words", "code", "message"),
+    [
+        ({"9": 1.0, "3": 0.0}, (), 2, "0.91% of dislikes cannot be reached"),
+        ({"9": 0, "3": 0}, (), 2, "not all 0"),
+        ({"9": 0.565, "3": 0.433}, ("--like-rate", 0.6), 2, "60.00% of likes cannot be reached"),
+        ({"score": 11}, (), 1, "a.json:1: this line has the score 11"),
+        ({"grade": 9}, (), 1, "a.json:1: this holds no score"),
+    ],
+)
+def test_scores_that_give_no_actions_are_refused(dialogauge, log, record, words, code, message):
+    done = dialogauge("learn", "calibrate", "--scores", log(record, name="a.json"), *words)
+    assert (done.code, message in " ".join(done.err.split())) == (code, True), done.err
+
+
 def test_answers_are_a_log_for_other_commands(dialogauge, talks, tmp_path):
     assert dialogauge("learn", "run", "--tasks", talks, "-o", "run").code == 0
     for command in (

@@ -380,6 +380,7 @@ FILES: dict[str, Case] = {
         f"learn run --tasks tasks.jsonl --logs task_logs.jsonl --protocol stepwise {_NEW}",
         "learn tasks --tasks tasks.jsonl --logs task_logs.jsonl",
     ),
+    "scores of users": reading("scores.jsonl", _rows, "", "learn calibrate --scores scores.jsonl --json"),
     "disputed tasks": reading(
         "disputed.jsonl",
         _rows,
@@ -484,6 +485,7 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "database": ("venues",),
     "items": ("item set",),
     "local_model": ("coefficients", "local model"),
+    "scores_file": ("scores of users",),
     "logs_file": ("logs of systems",),
     "map_file": ("field map", "mapped"),
     "norm_from": ("summary of systems", "run file of systems"),

@@ -156,7 +156,9 @@ def world() -> Path:
     for name, records in (("half", half), ("other", other)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     (folder / "disputed.jsonl").write_text(json.dumps({"id": "t", "gold_disputed": True}) + "\n")
-    for name, rows in (("tasks", seeds.TASKS), ("task_logs", [seeds.PUBLIC_TASKS["MemoryBench"]])):
+    scores = [{"score": 9}, {"satisfaction_score": 3}, {"score": 8}]
+    lists = {"tasks": seeds.TASKS, "task_logs": [seeds.PUBLIC_TASKS["MemoryBench"]], "scores": scores}
+    for name, rows in lists.items():
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     _write_raters(folder)
     _write_goals(folder)

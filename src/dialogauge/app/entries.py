@@ -177,7 +177,8 @@ for _study in (
     ListedStudy(
         name="learn",
         help="Measure what a memory is worth and costs.\n\nrun asks tasks of memory systems, dialogues lets "
-        "users teach them, compare lays runs beside each other; tasks and systems list what there is.",
+        "users teach them, compare lays runs beside each other, calibrate says how often users click; tasks "
+        "and systems list what there is.",
         settings=f"{_LEARN}.settings:LearnOptions",
         entry=f"{_LEARN}.run:RUN",
         rows="judgements",
@@ -188,7 +189,7 @@ for _study in (
                 entry=f"{_LEARN}.{name}:{name.upper()}",
                 dry_run=name == "dialogues",
             )
-            for name in ("compare", "dialogues", "tasks", "systems")
+            for name in ("compare", "dialogues", "calibrate", "tasks", "systems")
         ),
     ),
     ListedStudy(

@@ -58,10 +58,12 @@ if TYPE_CHECKING:
         TaskRecord,
         public_rows,
         read_logs,
+        read_scores,
         read_tasks,
         sample_tasks,
         split_tasks,
         unlike_published,
+        write_logs,
     )
     from dialogauge.data.votes import Vote, is_pair_file, read_pairs, votes_in
 

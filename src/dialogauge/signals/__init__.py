@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from dialogauge.signals.grounding.duties import Duty, find_neglected, read_duty
     from dialogauge.signals.grounding.replies import find_ungrounded
-    from dialogauge.signals.reactions import react
+    from dialogauge.signals.reactions import find_reactions, react
     from dialogauge.signals.refusal import find_refusals, refuses
     from dialogauge.signals.repair import find_concessions, read_repairs
     from dialogauge.signals.repetition import find_repetition

@@ -98,7 +98,7 @@ def calibrate(
 
     Raises UsageError for shares that are none, and for targets that no scale reaches.
     """
-    shares = _shares(distribution)
+    shares = shares_of(distribution)
     scores = range(1, 11)
     rises = {s: _logistic(k * (s - middle[0])) for s in scores}
     falls = {s: _logistic(-k * (s - middle[1])) for s in scores}
@@ -125,7 +125,7 @@ def calibrate_two(
 
     Raises UsageError as `calibrate` does, and where one of the scores has no share.
     """
-    shares = _shares(distribution)
+    shares = shares_of(distribution)
     like = _scale("likes", targets[0], shares.get(scores[0], 0.0))
     dislike = _scale("dislikes", targets[1], shares.get(scores[1], 0.0))
     right, wrong = scores
@@ -142,7 +142,8 @@ def distribution_of(scores: Sequence[int]) -> dict[int, float]:
     return {s: scores.count(s) / len(scores) for s in sorted(set(scores))}
 
 
-def _shares(distribution: Mapping[int, float]) -> dict[int, float]:
+def shares_of(distribution: Mapping[int, float]) -> dict[int, float]:
+    """Return shares of scores brought to a sum of 1, as `calibrate` takes them; it raises as that does."""
     wrong = [s for s, share in distribution.items() if s not in range(1, 11) or not share >= 0.0]
     total = sum(distribution.values())
     if wrong or not total > 0.0 or math.isinf(total):
@@ -163,7 +164,7 @@ def _scale(what: str, target: float, reached: float) -> float:
 
 
 def _logistic(x: float) -> float:
-    return 1.0 / (1.0 + math.exp(-x))
+    return 1.0 / (1.0 + math.exp(min(-x, 700.0)))  # beyond that there is no number
 
 
 def _model(like: float, dislike: float, chances: Mapping[int, ActionChances]) -> ActionModel:

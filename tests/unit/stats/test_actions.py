@@ -25,6 +25,12 @@ def test_table_4_follows_from_table_3():
         assert abs(100 * model.at(score).dislike - dislike) <= 0.0025
 
 
+def test_a_curve_may_be_as_steep_as_a_step():
+    model = calibrate(k=1e6)
+    assert model.at(7).like == pytest.approx(0)
+    assert model.at(8).like == pytest.approx(model.at(10).like)
+
+
 def test_likes_are_as_frequent_as_asked_for():
     shares = {2: 0.25, 6: 0.25, 10: 0.5}
     model = calibrate(shares, (0.1, 0.05), k=2.0, middle=(6.0, 5.0))

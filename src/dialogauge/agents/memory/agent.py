@@ -92,8 +92,8 @@ class MemoryAgent:
             return RecalledTurn(AgentTurn(AgentFailure("judge_error", str(fault))))
         came = time.monotonic()
         if self.answerer is None:
-            said = extract(question, retrieved.items[round_:]) or "not mentioned"
-            turn = AgentTurn(AgentReply(said))
+            answer = extract(question, retrieved.items[round_:]) or "not mentioned"
+            turn = AgentTurn(AgentReply(answer))
         else:
             if retrieved.items:
                 template = own_template("recalled", "zh" if has_chinese(question) else "en")

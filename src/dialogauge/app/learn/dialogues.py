@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
-from dialogauge.agents import metric_rule, user_of_task
 from dialogauge.app.candidates import read_agents, read_candidates
 from dialogauge.app.clients import Clients
 from dialogauge.app.command import StudyEntry, chosen_directory
 from dialogauge.app.learn.run import LearnPlanJson, PreparedLearning, chosen_room
-from dialogauge.app.learn.settings import AskedOptions, LearnDialoguesOptions
-from dialogauge.app.learn.systems import chosen_answerer, chosen_role, chosen_systems
+from dialogauge.app.learn.settings import LearnDialoguesOptions
+from dialogauge.app.learn.systems import chosen_answerer, chosen_systems
 from dialogauge.app.learn.tasks import chosen_logs, chosen_tasks, task_ids, training_tasks
+from dialogauge.app.learn.users import teaching_of
 from dialogauge.app.merging import load_config
 from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.simulate import expect_answers
 from dialogauge.app.sources import PythonInput
-from dialogauge.data.tasks import TaskRecord, write_logs
-from dialogauge.rubrics import load_rubric
+from dialogauge.data.tasks import write_logs
 from dialogauge.studies.learning.figures import NO_MODEL, LearnResult
 from dialogauge.studies.learning.memories import Memories
 from dialogauge.studies.learning.page import learn_blocks, stored_page
 from dialogauge.studies.learning.study import LearningStudy
-from dialogauge.studies.learning.teaching import Teaching
 from dialogauge.text import counted
-
-_SCORER: Final = "satisfaction-ten"
 
 
 async def _prepare(options: LearnDialoguesOptions, python: PythonInput, *, dry: bool) -> PreparedLearning:
@@ -66,28 +61,6 @@ async def _prepare(options: LearnDialoguesOptions, python: PythonInput, *, dry: 
         workers=options.max_concurrency,
         remarks=remarks,
     )
-
-
-def teaching_of(
-    options: AskedOptions, clients: Clients, tasks: Sequence[TaskRecord], steps: int = 1, batch: int = 1
-) -> Teaching:
-    """Build the users of tasks, and say how dialogues with them are led.
-
-    Raises UsageError where a task's user needs a model, and there is none.
-    """
-    simulator = scorer = None
-    if (settings := chosen_role(options, "simulator")) is not None and any(map(_needs_model, tasks)):
-        from dialogauge.judges.rubric.judge import RubricJudge
-
-        simulator = clients.build(settings, "simulator")
-        judging = chosen_role(options, "judge") or settings
-        scorer = RubricJudge(load_rubric(_SCORER), clients.build(judging, "judge"))
-    users = {task.id: user_of_task(task, simulator, scorer) for task in tasks}
-    return Teaching(tasks, users, options.rounds, steps, batch, options.seed)
-
-
-def _needs_model(task: TaskRecord) -> bool:
-    return metric_rule(task) is None
 
 
 def _write(prepared: PreparedLearning, outcome: CommandOutcome[LearnResult]) -> None:

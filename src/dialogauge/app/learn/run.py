@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -24,12 +24,14 @@ from dialogauge.app.learn.tasks import (
     task_ids,
     training_tasks,
 )
+from dialogauge.app.learn.users import teaching_of
 from dialogauge.app.merging import references
 from dialogauge.app.outcome import PlanJson
 from dialogauge.app.sources import PythonInput
 from dialogauge.core import UsageError
 from dialogauge.core.files import shown_path
 from dialogauge.data.tasks import (
+    LoggedDialogue,
     TaskRecord,
 )
 from dialogauge.judges.answers import bert_scorer
@@ -66,28 +68,11 @@ class PreparedLearning(ReadyStudy[Any, LearningStudy]):
 
 async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> PreparedLearning:
     """Read tasks and logs, and build systems, answerer, and users where dialogues are led."""
-    from dialogauge.app.learn.dialogues import teaching_of
-
     del python
     remarks, protocol = list[str](), options.protocol
     file, tasks = chosen_tasks(options.inputs, options.sample, remarks)
     logs = chosen_logs(options.logs_file)
-    logged = task_ids(logs)
-    if protocol != "on-policy" and (idle := {"simulator", "judge"} & references(options).keys()):
-        msg = f"--protocol {protocol} asks no {min(idle)}"
-        hint = "it asks answerer and embedder; users talk in on-policy and in `learn dialogues`"
-        raise UsageError(msg, hint=hint)
-    if not logs and protocol not in ("off-policy", "on-policy"):
-        msg = f"--protocol {protocol} needs logs"
-        raise UsageError(msg, hint="give dialogues that the assistant led with --logs FILE")
-    teaching_tasks = training_tasks(tasks, logged) if logs or protocol == "on-policy" else []
-    taught = {task.id for task in teaching_tasks}
-    own = protocol in ("training", "feedback-effect")
-    tasks = [task for task in tasks if (task.id in taught) == own]
-    if not tasks:
-        msg = "no task is left to ask"
-        hint = "--protocol training and feedback-effect ask the tasks of the logs, the others all but these"
-        raise UsageError(msg, hint=hint)
+    teaching_tasks, tasks = _taught_and_asked(options, tasks, logs)
     size = options.batch if protocol == "stepwise" else None
     batches = batches_of(logs, size, options.action if protocol == "action" else None)
     clients = Clients(options, dry=dry)
@@ -132,6 +117,28 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         workers=1 if plain and teaching is None else options.max_concurrency,
         remarks=remarks,
     )
+
+
+def _taught_and_asked(
+    options: LearnOptions, tasks: Sequence[TaskRecord], logs: Mapping[str, Sequence[LoggedDialogue]]
+) -> tuple[list[TaskRecord], list[TaskRecord]]:
+    """Return the tasks that teach, and those that are asked; UsageError for what a protocol cannot do."""
+    protocol = options.protocol
+    if protocol != "on-policy" and (idle := {"simulator", "judge"} & references(options).keys()):
+        msg = f"--protocol {protocol} asks no {min(idle)}"
+        hint = "it asks answerer and embedder; users talk in on-policy and in `learn dialogues`"
+        raise UsageError(msg, hint=hint)
+    if not logs and protocol not in ("off-policy", "on-policy"):
+        msg = f"--protocol {protocol} needs logs"
+        raise UsageError(msg, hint="give dialogues that the assistant led with --logs FILE")
+    teaching = training_tasks(tasks, task_ids(logs)) if logs or protocol == "on-policy" else []
+    taught = {task.id for task in teaching}
+    asked = [task for task in tasks if (task.id in taught) == (protocol in ("training", "feedback-effect"))]
+    if not asked:
+        msg = "no task is left to ask"
+        hint = "--protocol training and feedback-effect ask the tasks of the logs, the others all but these"
+        raise UsageError(msg, hint=hint)
+    return teaching, asked
 
 
 def chosen_room(options: AskedOptions) -> Room:

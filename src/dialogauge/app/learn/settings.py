@@ -13,6 +13,7 @@ from dialogauge.app.option_groups import (
     RunOptions,
 )
 from dialogauge.core.settings import argument, setting
+from dialogauge.stats.actions import DISLIKE_RATE, LIKE_RATE, MIDDLE, STEEPNESS
 
 
 class AskedOptions(ModelOptions, RunOptions, AgentsOptions, PrivacyOptions):
@@ -93,8 +94,7 @@ class LearnOptions(AskedOptions):
     protocol: Literal["off-policy", "stepwise", "training", "on-policy", "action", "feedback-effect"] = (
         setting(
             "off-policy",
-            "All logs and then all tasks; tasks after each batch; the logs' own tasks; dialogues with users "
-            "step by step; logs with an action alone; or tasks behind their own dialogue.",
+            "What memories hold, and what is asked: see docs/learn.md.",
         )
     )
     batch: int = setting(
@@ -181,6 +181,35 @@ class LearnTasksOptions(Options):
         None, "Folder of the tokenizer that says what is long.", otherwise="bytes / 3", metavar="DIR"
     )
     out: str | None = setting(None, "Folder for tasks.json and tasks.html.", "-o", "--out", metavar="DIR")
+
+
+class LearnCalibrateOptions(Options):
+    """Say how often users like, dislike and copy, by how satisfied they are.
+
+    The model is that of MemoryBench (A.2.3): over all scores both are as frequent as was asked for. Where
+    there are two scores, the higher one is liked and the lower one disliked, without a curve.
+    """
+
+    scores_file: str | None = setting(
+        None,
+        "Satisfaction scores, 1 to 10: one a line, JSON lines, logs, or their shares as one JSON object.",
+        "--scores",
+        otherwise="Table 3 of MemoryBench",
+        metavar="FILE",
+    )
+    like_rate: float = setting(LIKE_RATE, "Share of replies that are liked.", low=0, high=1)
+    dislike_rate: float = setting(DISLIKE_RATE, "Share of replies that are disliked.", low=0, high=1)
+    k: float = setting(STEEPNESS, "Steepness of both curves.", "--k", low=0.01)
+    middle: tuple[float, ...] = setting(
+        MIDDLE,
+        "Scores at which likes, and dislikes, are half as frequent as they can be.",
+        values=2,
+        otherwise="7.5 4.5",
+        metavar="LIKES DISLIKES",
+    )
+    out: str | None = setting(
+        None, "Folder for calibrate.json and calibrate.html.", "-o", "--out", metavar="DIR"
+    )
 
 
 class LearnSystemsOptions(Options):

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.data.tasks.logs import ACTIONS, LoggedDialogue, RoundFeedback, read_logs, write_logs
+    from dialogauge.data.tasks.logs import (
+        ACTIONS,
+        LoggedDialogue,
+        RoundFeedback,
+        read_logs,
+        read_scores,
+        write_logs,
+    )
     from dialogauge.data.tasks.partitions import (
         DATASETS,
         LOCOMO_CATEGORIES,

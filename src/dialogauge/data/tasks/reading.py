@@ -64,8 +64,12 @@ def read_tasks(*paths: str) -> TaskFile:
     return TaskFile(tuple(tasks.values()), corpora, without_gold, unknown, empty, without_question)
 
 
-def public_rows(paths: Sequence[str]) -> Iterator[PublicRow]:
-    """Yield each JSON object or row of the files, with its place; raises `InputError` for what is none."""
+def public_rows(paths: Sequence[str], bare: str | None = None) -> Iterator[PublicRow]:
+    """Yield each JSON object or row of the files, with its place; raises `InputError` for what is none.
+
+    With `bare`, a number or a text by itself stands for an object in which it has that name, and no file
+    is a script.
+    """
     for name in paths:
         path = str(resources(__package__) / SHIPPED[name]) if name in SHIPPED else name
         folder, files = Path(path), [path]
@@ -74,20 +78,22 @@ def public_rows(paths: Sequence[str]) -> Iterator[PublicRow]:
             files = [str(file) for file in members]
         for source in locate(files)[0]:
             beside: dict[str, Any] = {}
-            for number, (place, value) in enumerate(_values(LineStream(source))):
+            for number, (place, value) in enumerate(_values(LineStream(source), scripts=not bare)):
+                if bare and isinstance(value, str | int | float):
+                    value = {bare: value}
                 if not isinstance(value, dict):
                     fail("this is no JSON object", place, "write one a line, with names and values")
                 yield PublicRow(value, place, source, number, beside)
 
 
-def _values(stream: LineStream) -> Iterator[tuple[Place, Any]]:
-    """Yield what a file holds: a row of a table, a script as one text, else JSON values."""
+def _values(stream: LineStream, *, scripts: bool) -> Iterator[tuple[Place, Any]]:
+    """Yield what a file holds: a row of a table, a script, where there are any, as one text, else JSON."""
     name, ending = stream.source.name, Path(stream.source.label).suffix.lower()
     if ending in (".csv", ".tsv"):
         for row in open_table(stream).rows:
             cells = whole(row)
             yield Place(name, cells.line), cells.cells
-    elif ending == ".txt" and not starts_json(stream):
+    elif scripts and ending == ".txt" and not starts_json(stream):
         yield Place(name), {"text": "".join(text for _, text in stream.text())}
     else:
         for value in json_values(stream):

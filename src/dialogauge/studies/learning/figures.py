@@ -413,17 +413,19 @@ def _pairs(
     nothing = {name: f"none{name[len(_plainly(name)) :]}" for name in names}
     pairs = [pair for pair in nothing.items() if pair[1] in cases]
     pairs += [(a, b) for i, a in enumerate(names) for b in names[i + 1 :] if rooms[a] == rooms[b]]
-    scores = {
-        name: {c["id"]: (c["score"], _cluster(c)) for c in _answerable(of) if c.get("score") is not None}
-        for name, of in cases.items()
-    }
-    return adjusted([one for pair in pairs if (one := _compared(pair, scores, unit))])
+    scores = {name: scores_by_task(of) for name, of in cases.items()}
+    return adjusted([one for pair in pairs if (one := compared(pair, scores, unit))])
 
 
-def _compared(
+def scores_by_task(cases: Sequence[Case]) -> dict[str, tuple[float, Hashable]]:
+    """Return by task the score and the cluster of cases that have a score and an answer."""
+    return {c["id"]: (c["score"], _cluster(c)) for c in _answerable(cases) if c.get("score") is not None}
+
+
+def compared(
     pair: tuple[str, str], scores: Mapping[str, Mapping[str, tuple[float, Hashable]]], unit: str
 ) -> Comparison | None:
-    """Compare two systems on the cases that both have a score of; None without any."""
+    """Compare two systems on the cases that both have a score of, from 0 to 1; None without any."""
     of_a, of_b = (scores[name] for name in pair)
     both = [id for id in of_a if id in of_b]
     if not both:

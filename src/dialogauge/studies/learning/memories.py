@@ -66,8 +66,8 @@ class Chunk:
 
 def chunk_of(name: str, dialogues: Sequence[LoggedDialogue]) -> Chunk:
     """Return dialogues as what a memory takes in together."""
-    given = ((d.conversation, Feedback(d.feedback) if d.feedback else None) for d in dialogues)
-    return Chunk(name, tuple(given))
+    pairs = ((d.conversation, Feedback(d.feedback) if d.feedback else None) for d in dialogues)
+    return Chunk(name, tuple(pairs))
 
 
 def masked_task(mask: Mask, task: TaskRecord) -> TaskRecord:

@@ -21,7 +21,7 @@ feedback-effect the dialogue about a task stands before its question. dialogues 
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LearnStep:
     """A step of a study: what is added to memories, and what is asked of them then."""
 
     number: int
@@ -33,14 +33,16 @@ class Step:
     """Whether the tasks are asked."""
 
 
-def schedule(protocol: LearnProtocol, batches: int, teaching: Teaching | None = None) -> Iterator[Step]:
+def schedule(protocol: LearnProtocol, batches: int, teaching: Teaching | None = None) -> Iterator[LearnStep]:
     """Yield the steps of a protocol, the first of them before anything is added; most protocols have one."""
     if protocol == "stepwise":
-        yield from (Step(number, number) for number in range(batches + 1))
+        yield from (LearnStep(number, number) for number in range(batches + 1))
     elif teaching is None:
-        yield Step(0, batches)
+        yield LearnStep(0, batches)
     elif protocol == "dialogues":
-        yield Step(1, taught=teaching.tasks, asks=False)
+        yield LearnStep(1, taught=teaching.tasks, asks=False)
     else:
-        yield Step(0)
-        yield from (Step(number, taught=teaching.drawn(number)) for number in range(1, teaching.steps + 1))
+        yield LearnStep(0)
+        yield from (
+            LearnStep(number, taught=teaching.drawn(number)) for number in range(1, teaching.steps + 1)
+        )

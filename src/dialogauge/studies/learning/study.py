@@ -55,7 +55,7 @@ from dialogauge.studies.learning.memories import (
     masked_task,
 )
 from dialogauge.studies.learning.page import learn_page
-from dialogauge.studies.learning.protocols import LearnProtocol, Step, schedule
+from dialogauge.studies.learning.protocols import LearnProtocol, LearnStep, schedule
 from dialogauge.studies.learning.scoring import (
     CATEGORIES,
     asks_for_a_phrase,
@@ -257,7 +257,7 @@ class LearningStudy(Study[LearnResult]):
                     unit = self._unit(task, system.name, part, next(places))
                     yield replace(unit, system=system, chunks=chunks, step=step.number, after=after)
 
-    def _given(self, system: LearningSystem, corpus: str | None, step: Step) -> tuple[Chunk, ...]:
+    def _given(self, system: LearningSystem, corpus: str | None, step: LearnStep) -> tuple[Chunk, ...]:
         """Return what a memory holds at a step, in its order, without the dialogues of the run itself.
 
         The corpus comes first where more is added step by step. Else it comes last: the memory of the logs is
@@ -270,7 +270,7 @@ class LearningStudy(Study[LearnResult]):
         """Return what the memory of a unit holds: of what was led by now, what has not failed."""
         if isinstance(unit, DialogueUnit):
             corpus, last = unit.task.corpus, unit.step - 1
-            chunks = self._given(unit.system, corpus, Step(last))
+            chunks = self._given(unit.system, corpus, LearnStep(last))
         else:
             chunks, last = unit.chunks, unit.step
         if self.teaching is None or unit.system is None:

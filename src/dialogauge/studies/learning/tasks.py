@@ -41,6 +41,7 @@ from dialogauge.report import (
     TableRow,
     data_table,
 )
+from dialogauge.studies.learning.kinds import KINDS, reply_kinds
 from dialogauge.text import counted
 
 _LONG: Final = 600
@@ -113,8 +114,10 @@ class TaskTables:
     """In the logs that were read along."""
     dialogues_with_words: int
     """Of these, with a second message of the user."""
-    actions: Mapping[str, int]
-    """Rounds with each action."""
+    replies: int
+    """In these dialogues."""
+    feedback: Mapping[str, int]
+    """Replies by the kind of feedback on them: clicks, words, what is read off the log."""
     unlike_published: Sequence[str]
     """Sentences on counts that are not the published ones."""
     without_gold: int
@@ -138,7 +141,7 @@ def task_tables(
 
     Raises `MissingExtra` without transformers, `UsageError` for a folder without a tokenizer.
     """
-    count = about_tokens
+    count, kinds = about_tokens, [of for one in logs for of in reply_kinds(one)]
     if tokenizer is not None:
         cut = pretrained("AutoTokenizer", tokenizer, UsageError, local=True)
         count = lambda text: len(cut(text, add_special_tokens=False)["input_ids"])  # noqa: E731
@@ -157,7 +160,8 @@ def task_tables(
         len(file.corpora),
         len(logs),
         sum(len(one.conversation.turns) > 1 for one in logs),
-        Counter(action for one in logs for feedback in one.feedback for action in feedback.actions),
+        len(kinds),
+        Counter(kind for of in kinds for kind in of),
         unlike_published(file.tasks),
         file.without_gold,
         file.without_question,
@@ -202,6 +206,8 @@ def _partition(name: str, sets: Mapping[str, TaskSet]) -> TaskPartition:
 def task_blocks(tables: TaskTables) -> Iterator[Block]:
     """Lay out what there is: Table 1, Table 2, Tables 5 and 6, and what differs from what is published."""
     yield _kinds(tables)
+    if tables.dialogues:
+        yield _feedback(tables)
     yield _sets(tables)
     yield from _partitions(tables.partitions)
     notes = list(tables.unlike_published)
@@ -222,7 +228,7 @@ def task_blocks(tables: TaskTables) -> Iterator[Block]:
 
 def _kinds(tables: TaskTables) -> Block:
     """Lay out which memory the files can test, as Table 1 does."""
-    seen = tables.actions
+    seen = tables.feedback
     counts = {
         "corpora": tables.corpora,
         "dialogues": tables.dialogues,
@@ -236,6 +242,14 @@ def _kinds(tables: TaskTables) -> Block:
     rows.append(("MemoryBench, printed", "LiSo; LiLo; SiLo; SiSo", *["yes"] * 5, Count(20_000)))
     columns: list[Column] = ["", TableColumn("forms", "text"), *counts]
     return data_table("Kinds of memory and feedback (Table 1)", columns, rows)
+
+
+def _feedback(tables: TaskTables) -> Block:
+    """Lay out what users let show in logs: explicit or implicit, spoken or clicked."""
+    columns = ("kind", TableColumn("is", "text"), "replies")
+    counts = {kind: Count(tables.feedback.get(kind, 0), tables.replies) for kind in KINDS}
+    rows = [(kind, ", ".join(groups), counts[kind]) for kind, groups in KINDS.items()]
+    return data_table("Feedback in the logs", columns, rows)
 
 
 def _sets(tables: TaskTables) -> Block:

@@ -133,8 +133,8 @@ class LedDialogues:
     def chunk(self, system: str, step: int) -> Chunk:
         """Return the dialogues of a step that have not failed; all of them have ended."""
         if (system, step) not in self._chunks:
-            found = [one for key in self.planned[system, step] if (one := self._dialogue(key)) is not None]
-            self._chunks[system, step] = chunk_of(f"step {step}", found)
+            ended = map(self._dialogue, self.planned[system, step])
+            self._chunks[system, step] = chunk_of(f"step {step}", [one for one in ended if one is not None])
         return self._chunks[system, step]
 
     def logs(self) -> Iterator[LoggedDialogue]:
@@ -155,7 +155,7 @@ def _dialogue_of(talk: Conversation, row: Row) -> LoggedDialogue | None:
     if row["failure"]:
         return None
     details = row["details"]
-    said = zip(details["scores"], details["actions"], strict=True)
+    feedback = zip(details["scores"], details["actions"], strict=True)
     last = len(details["scores"]) if details["ended"] else 0
-    rounds = (RoundFeedback(n, tuple(of), score, n == last) for n, (score, of) in enumerate(said, 1))
+    rounds = (RoundFeedback(n, tuple(of), score, n == last) for n, (score, of) in enumerate(feedback, 1))
     return LoggedDialogue(talk, tuple(rounds))

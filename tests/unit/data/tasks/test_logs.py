@@ -7,8 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from dialogauge.core import Conversation, Message, RecordFault
-from dialogauge.data.tasks import LoggedDialogue, RoundFeedback, TaskRecord, read_logs, read_tasks, write_logs
+from dialogauge.core import Conversation, Message, RecordFault, UsageError
+from dialogauge.data.tasks import (
+    LoggedDialogue,
+    RoundFeedback,
+    TaskRecord,
+    read_logs,
+    read_scores,
+    read_tasks,
+    write_logs,
+)
 
 DIALOG = [
     {"role": "user", "content": "Why do bells ring?"},
@@ -74,9 +82,13 @@ def test_each_system_has_a_dialogue_of_its_own_and_texts_are_unpacked(tmp_path):
     )
 
 
-def test_openai_messages_are_dialogues_without_feedback(tmp_path):
-    path = rows(tmp_path / "mine.jsonl", {"messages": DIALOG}, {"id": "x", "messages": DIALOG})
-    assert [(one.conversation.id, one.feedback) for one in read_logs(path)] == [("mine:1", ()), ("x", ())]
+def test_openai_messages_are_dialogues_and_may_have_feedback(tmp_path):
+    clicked = {"implicit_feedback": [{"round": 1, "implicit_action": "copy"}]}
+    path = rows(tmp_path / "mine.jsonl", {"messages": DIALOG}, {"id": "x", "messages": DIALOG, **clicked})
+    assert [(one.conversation.id, one.feedback) for one in read_logs(path)] == [
+        ("mine:1", ()),
+        ("x", (RoundFeedback(1, ("copy",)),)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -93,6 +105,13 @@ def test_openai_messages_are_dialogues_without_feedback(tmp_path):
         ({"implicit_feedback": [{"round": 1, "satisfaction_score": 11}]}, "round 1 has the score 11"),
         ({"implicit_feedback": [{"round": 1, "satisfaction_score": 7.5}]}, "round 1 has the score 7.5"),
         ({"test_idx": 5}, "'NF-CATS/#5' is there twice"),
+        (
+            {"implicit_feedback_bm25": [{"round": 1}]},
+            "implicit_feedback_bm25 .*put dialog_bm25 beside it.*has dialog",
+        ),
+        ({"implicit_feedback_bm25": '[{"round": 1}]', "dialog": None}, "that is not there.*has no dialogue"),
+        ({"messages": DIALOG, "implicit_feedback_bm25": [{"round": 1}], "dialog": None}, "has messages"),
+        ({"messages": DIALOG[:2]}, "feedback on round 2 .* has 1"),
     ],
 )
 def test_a_fault_is_named_with_file_and_line(tmp_path, change, message):
@@ -100,6 +119,65 @@ def test_a_fault_is_named_with_file_and_line(tmp_path, change, message):
     with pytest.raises(RecordFault, match=message) as caught:
         read_logs(path)
     assert (Path(caught.value.place.file).name, caught.value.place.line) == ("a.jsonl", 2)
+
+
+def test_feedback_that_holds_nothing_needs_no_dialogue(tmp_path):
+    """Rows of a table have a column for every system."""
+    empty = {"implicit_feedback_bm25": None, "implicit_feedback_mem0": "[]"}
+    assert len(read_logs(rows(tmp_path / "a.jsonl", ROW | empty))) == 1
+
+
+SCORED = ROW | {"implicit_feedback": [{"round": n, "satisfaction_score": s} for n, s in ((1, 3), (2, 9))]}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "shares", "count"),
+    [
+        ("a.txt", "9\n9\n3\n9\n", {3: 0.25, 9: 0.75}, 4),
+        ("a.json", "[9, 3]", {3: 0.5, 9: 0.5}, 2),
+        ("a.jsonl", '{"score": 9}\n{"satisfaction_score": 3}\n', {3: 0.5, 9: 0.5}, 2),
+        ("a.csv", "id,score\na,9\nb,3\n", {3: 0.5, 9: 0.5}, 2),
+        ("a.jsonl", json.dumps(SCORED) + "\n", {3: 0.5, 9: 0.5}, 2),
+        ("a.json", '{\n  "9": 0.565,\n  "3": 0.433\n}\n', {9: 0.565, 3: 0.433}, 0),
+    ],
+)
+def test_scores_are_read_in_each_form(tmp_path, name, text, shares, count):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert read_scores(str(tmp_path / name)) == (shares, count)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("7\n11\n", "this line has the score 11"),
+        ("7\ntrue\n", "this line has the score True"),
+        ('{"score": 7}\n{"score": 7.5}\n', "this line has the score 7.5"),
+        ('7\n{"9": 1}\n', "beside something else"),
+        ('{"9": 1}\n7\n', "beside something else"),
+        ('7\n{"grade": 7}\n', "this holds no score .*write a score a line"),
+        ("7\n[7]\n", "no JSON object"),
+        ('{"score": 1}\n{"messages": []}\n', "no list of messages"),
+    ],
+)
+def test_a_line_without_a_score_is_named(tmp_path, text, message):
+    (tmp_path / "a.jsonl").write_text(text, encoding="utf-8")
+    with pytest.raises(RecordFault, match=message) as caught:
+        read_scores(str(tmp_path / "a.jsonl"))
+    assert (Path(caught.value.place.file).name, caught.value.place.line) == ("a.jsonl", 2)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        ({"11": 1.0}, RecordFault, "a share has the score 11"),
+        ({"9": -1}, RecordFault, "a score has the share -1"),
+        ({"9": 1, "3": "some"}, RecordFault, "a score has the share 'some'"),
+        (ROW, UsageError, "holds no satisfaction score"),
+    ],
+)
+def test_shares_that_cannot_be_and_logs_without_scores(tmp_path, value, error, message):
+    with pytest.raises(error, match=message):
+        read_scores(rows(tmp_path / "a.jsonl", value))
 
 
 def test_what_is_written_is_read_as_it_was(tmp_path):

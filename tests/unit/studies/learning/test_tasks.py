@@ -72,7 +72,11 @@ def test_feedback_is_counted_where_logs_are_read_along():
     logs = [LoggedDialogue(Conversation("a", said), feedback), LoggedDialogue(Conversation("b", said[:2]))]
     read = tables(tasks("mine", 1, "a"), logs=logs)
     assert (read.dialogues, read.dialogues_with_words) == (2, 1)
-    assert read.actions == {"dislike": 1, "like": 1, "copy": 1}
+    assert read.replies == 3
+    assert read.feedback == {"dislike": 1, "words": 1, "like": 1, "copy": 1, "closed": 2}
+    shown = " ".join(to_text(task_blocks(read), width=200).split())
+    assert "asked again implicit, spoken 0/3" in shown
+    assert "closed implicit 2/3" in shown
 
 
 def test_tables_are_shown_as_text_page_and_json():
