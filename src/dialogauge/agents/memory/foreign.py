@@ -8,7 +8,7 @@ import inspect
 import math
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -46,6 +46,7 @@ class _Own(Memory):
         self.abilities = frozenset(a for a in get_args(Ability) if callable(getattr(self.system, a, None)))
         # What runs in threads takes one call at a time.
         self.by_turns = not inspect.iscoroutinefunction(self.system.retrieve)
+        self.turn = getattr(self.system, "turn", None)
 
     def describe(self) -> Mapping[str, Any]:
         """Return what it says of itself, where it says something."""
@@ -59,7 +60,7 @@ class _Own(Memory):
         if (add := getattr(self.system, "add_corpus", None)) is None:
             return await super().add_corpus(sessions)
         await _called(add, [plain_dialogue(s) for s in sessions])
-        return Usage()
+        return self._booked()
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
         """Give it a dialogue, with the feedback where it takes any."""
@@ -68,12 +69,16 @@ class _Own(Memory):
             return await self.add_corpus([conversation])
         more = {"feedback": feedback} if "feedback" in inspect.signature(add).parameters else {}
         await _called(add, plain_dialogue(conversation), **more)
-        return Usage()
+        return self._booked()
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Ask it, and make items of what it gives."""
         values = await _called(self.system.retrieve, question, room.items)
-        return _given(() if values is None else values, self.name, room)
+        return replace(_given(() if values is None else values, self.name, room), usage=self._booked())
+
+    def _booked(self) -> Usage:
+        """Return what its models took, where it counts that."""
+        return getattr(self.system, "booked", Usage)()
 
     async def update(self, conversation: Conversation) -> Usage:
         """Let it change a dialogue."""
@@ -97,8 +102,10 @@ class _Own(Memory):
         await _called(self.system.load, folder)
 
 
-def own_memory(make: Callable[[], Any], name: str) -> Memory:
-    """Return a memory around what a class or function of the user's makes.
+def own_memory(make: Callable[[], Any], name: str, made_of: str | None = None) -> Memory:
+    """Return a memory around what a class or function of the user's makes; its source is its digest.
+
+    `made_of` is a digest in the place of the source.
 
     Raises TypeError where it lacks `retrieve`, or anything to take dialogues in with.
     """
@@ -110,7 +117,7 @@ def own_memory(make: Callable[[], Any], name: str) -> Memory:
         msg = f"{name} takes nothing in: it has neither add_dialogue nor add_corpus"
         raise TypeError(msg)
     try:
-        source = inspect.getsource(make)
+        source = made_of or inspect.getsource(make)
     except (OSError, TypeError):
         source = ""
     return _Own(system, name, digest([name, source]))

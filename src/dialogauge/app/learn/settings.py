@@ -16,7 +16,7 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
     and export take it.
     """
 
-    asks: ClassVar[tuple[str, ...]] = ("answerer", "embedder")
+    asks: ClassVar[tuple[str, ...]] = ("answerer", "embedder", "memory")
 
     inputs: tuple[str, ...] = setting(
         (),
@@ -27,7 +27,8 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
     )
     systems: tuple[str, ...] = setting(
         ("bm25-message", "ranked-message"),
-        "A name of `learn systems`, py:MODULE:NAME of a class, or http://... of a server; NAME= names it.",
+        "A name of `learn systems` (mem0:FILE.toml configures it), py:MODULE:NAME of a class, or http://... "
+        "of a server; NAME= names it.",
         "--system",
         metavar="[NAME=]SYSTEM",
     )
@@ -39,7 +40,7 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
     )
     models: tuple[str, ...] = setting(
         (),
-        "answerer=REF or embedder=REF: MODEL@URL#KEYVAR, a name from [roles], or file:PATH.",
+        "answerer=, embedder= or memory=REF: MODEL@URL#KEYVAR, a name from [roles], or file:PATH.",
         "--role",
         metavar="ROLE=REF",
         recorded=False,

@@ -1,0 +1,230 @@
+"""A vendor's memory system in a process of its own: started once, and asked about each memory by its name."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Final, TextIO, cast
+from urllib.parse import urlsplit
+
+from dialogauge.agents.memory.foreign import own_memory
+from dialogauge.agents.memory.protocol import Memory, SystemFault
+from dialogauge.core import MissingExtra, Usage, UsageError, digest
+from dialogauge.core.files import read_toml
+from dialogauge.llm import folder_digest
+from dialogauge.llm.endpoint import Endpoint
+from dialogauge.llm.secrets import Secrets
+
+
+@dataclass(frozen=True, slots=True)
+class VendorPackage:
+    """A package of a vendor that there is an adapter for."""
+
+    distribution: str
+    """Its name on PyPI: another one takes the same import name."""
+    series: str
+    """The versions that the adapter was written for: what a version begins with."""
+    tables: tuple[str, ...]
+    """Of its configuration file."""
+    gives: str
+    """What it gives to an answer."""
+
+
+VENDORS: Final[Mapping[str, VendorPackage]] = {
+    "mem0": VendorPackage(
+        "mem0ai", "2.", ("llm", "embedder", "memory", "add", "search"), "facts that Mem0's model took out"
+    ),
+    "amem": VendorPackage("A-mem", "0.2.", ("system",), "messages as notes that A-Mem's model wrote"),
+}
+"""By name; each has a module and a configuration of that name here, and an extra."""
+_START: Final = "from dialogauge.agents.memory.vendors.worker import main; main()"
+_QUIET: Final = {
+    "ANONYMIZED_TELEMETRY": "False",
+    "DO_NOT_TRACK": "1",
+    "HF_HUB_OFFLINE": "1",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "MEM0_TELEMETRY": "False",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+"""Set before anything is imported: no telemetry, nothing fetched."""
+_SHOWN: Final = 300
+"""Characters of what a package printed last."""
+
+
+@dataclass
+class VendorProcess:
+    """The process, with nothing of our environment but where Python finds modules; it ends with `close`."""
+
+    setup: Mapping[str, Any]
+    """`system`, `configuration`, `model` and `embedder`; the last two hold `base_url` and `api_key`."""
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """One call at a time, of all memories."""
+    _asking: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        """Start it, and let it import its package; UsageError where that fails."""
+        models = [self.setup["model"], self.setup["embedder"]]
+        self._secrets = Secrets([key for one in models if (key := one.get("api_key"))])
+        self._folder = tempfile.TemporaryDirectory(prefix="dialogauge-", ignore_cleanup_errors=True)
+        home = Path(self._folder.name)
+        self._printed = home / "printed.txt"
+        environment = {
+            **_QUIET,
+            "HOME": str(home),
+            "MEM0_DIR": str(home),
+            "OPENAI_BASE_URL": self.setup["model"]["base_url"],
+            "PYTHONPATH": os.pathsep.join(str(Path(one).resolve()) for one in sys.path),
+        }
+        with self._printed.open("wb") as printed:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _START],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=printed,
+                env=environment,
+                cwd=home,
+                encoding="utf-8",
+                start_new_session=True,  # Ctrl-C is for us; without us its input ends, and so does it
+            )
+        places = [_place(one["base_url"]) for one in models if one.get("base_url")]
+        reply = self.ask({**self.setup, "places": places, "folder": str(home / "memories")})
+        if reply["fault"]:
+            self._process.kill()
+            msg = f"{self.setup['system']} cannot be loaded: {reply['fault']}"
+            raise UsageError(msg)
+
+    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what it answers: `spent`, `fault`, empty where all went well, and `items`.
+
+        Raises SystemFault where it has ended, or has not come back from another call.
+        """
+        if not self._asking.acquire(blocking=False):
+            msg = "an earlier call of its process has not come back"
+            raise SystemFault(msg)
+        try:
+            requests, replies = cast("TextIO", self._process.stdin), cast("TextIO", self._process.stdout)
+            requests.write(json.dumps(request) + "\n")
+            requests.flush()
+            reply: dict[str, Any] = json.loads(replies.readline())
+        except (OSError, ValueError) as error:
+            printed = self._printed.read_text("utf-8", "replace").strip()[-_SHOWN:]
+            msg = f"its process ended: {self._secrets.mask(printed) or 'it printed nothing'}"
+            raise SystemFault(msg) from error
+        finally:
+            self._asking.release()
+        return {**reply, "fault": self._secrets.mask(reply["fault"] or reply.get("error") or "")}
+
+    async def close(self) -> None:
+        """End it, and remove what it kept."""
+        self._process.kill()
+        await asyncio.to_thread(self._process.wait)
+        self._folder.cleanup()
+
+
+@dataclass
+class VendorMemory:
+    """One memory of a process, as a class of one's own is one."""
+
+    process: VendorProcess
+    memory: str
+    about: Mapping[str, Any]
+    spent: Usage = field(default_factory=Usage)
+
+    def __post_init__(self) -> None:
+        """Wait for the turn of the process."""
+        self.turn = self.process.turn
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return package, configuration and models."""
+        return self.about
+
+    def add_dialogue(self, dialogue: Mapping[str, Any]) -> None:
+        """Let it take in a dialogue."""
+        self._ask({"dialogue": dialogue})
+
+    def retrieve(self, question: str, k: int | None) -> list[dict[str, Any]]:
+        """Let it give items."""
+        items: list[dict[str, Any]] = self._ask({"question": question, "k": k})["items"]
+        return items
+
+    def booked(self) -> Usage:
+        """Return what its models took since the last time."""
+        usage, self.spent = self.spent, Usage()
+        return usage
+
+    def _ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        reply = self.process.ask({"memory": self.memory, **request})
+        calls, prompts, completions = reply["spent"]
+        self.spent += Usage(calls, 0, prompts, completions, None if calls else 0.0)
+        if reply["fault"]:
+            raise SystemFault(reply["fault"])
+        return reply
+
+
+def start_vendor(
+    system: str, file: str | None, model: Mapping[str, Any], embedder: Mapping[str, Any]
+) -> tuple[VendorProcess, Callable[[str], Memory]]:
+    """Start the process of a system, and return what makes empty memories, of a name.
+
+    Args:
+        system: One of `VENDORS`.
+        file: A configuration in the place of ours; None for ours.
+        model: `model`, `base_url` and `api_key` (or None) of the model that it asks.
+        embedder: The same of a model that embeds, or `folder`.
+
+    Raises:
+        MissingExtra: Its package is not installed.
+        ConfigError: The file cannot be read.
+        UsageError: The package is of another series or cannot be loaded, the file has a table that the
+            adapter does not take, or the embedder is one that the package cannot ask.
+    """
+    package, own = VENDORS[system], Path(__file__).with_name(f"{system}.toml")
+    try:
+        installed = version(package.distribution)
+    except PackageNotFoundError as error:
+        msg = f"{system} needs the package {package.distribution}"
+        raise MissingExtra(msg, hint=f"pip install 'dialogauge[{system}]'") from error
+    if not installed.startswith(package.series):
+        msg = (
+            f"{system} is measured by {package.distribution} {package.series}x, and {installed} is installed"
+        )
+        raise UsageError(msg, hint=f"pip install 'dialogauge[{system}]'")
+    configuration = read_toml(own if file is None else Path(file), f"configuration of {system}")
+    if unknown := sorted(configuration.keys() - set(package.tables)):
+        msg = f"{file}: {system} has no table [{unknown[0]}]"
+        raise UsageError(msg, hint=f"it has {', '.join(f'[{name}]' for name in package.tables)}")
+    if system == "amem" and "folder" not in embedder:
+        msg = "A-Mem embeds in its own process: it can ask no endpoint for vectors"
+        raise UsageError(msg, hint="give the folder of a model with --role embedder=file:FOLDER")
+    about = {
+        "package": f"{package.distribution} {installed}",
+        "configuration": configuration,
+        "configuration_digest": digest(configuration),
+        "model": _shown(model),
+        "embedder": _shown(embedder),
+    }
+    made_of = digest([about, own.with_suffix(".py").read_text("utf-8")])
+    settings = {"system": system, "configuration": configuration, "model": model, "embedder": embedder}
+    process = VendorProcess(settings)
+    return process, lambda name: own_memory(lambda: VendorMemory(process, token_hex(8), about), name, made_of)
+
+
+def _shown(model: Mapping[str, Any]) -> dict[str, Any]:
+    if "folder" in model:
+        return {"folder": Path(model["folder"]).name, "digest": folder_digest(Path(model["folder"]))}
+    return {"model": model["model"], "base_url": Endpoint(model["base_url"]).shown_url}
+
+
+def _place(url: str) -> tuple[str | None, int]:
+    parts = urlsplit(url)
+    return parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
