@@ -3,8 +3,8 @@
     python -m benchmarks memories
 
 Each package has an environment of its own under build/memories, made when it is missing. The model is a stub:
-it gives Mem0 each message as a fact, and A-Mem the longest words as keywords. So the figures show calls, time,
-growth and failures, and no quality of anything.
+it gives Mem0 each message as a fact, and A-Mem the longest words as keywords. So the figures show calls,
+time, growth and failures, and no quality of anything.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import json
 import re
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any, Final
 

@@ -181,16 +181,12 @@ def _listed(listed: ListedSystems) -> Iterator[Block]:
     yield data_table("Memory systems", ["system", "gives to an answer"], rows)
 
 
-_LISTED: Final = {
-    **MEMORY_SYSTEMS,
-    **{name: f"{package.gives} (extra {name})" for name, package in VENDORS.items()},
-}
-
 SYSTEMS: Final[Measurement[LearnSystemsOptions, ListedSystems]] = Measurement(
     name="systems",
     prints=ListedSystems,
     measure=lambda options, python: CommandOutcome(
-        options=options, result=ListedSystems([ListedSystem(*pair) for pair in _LISTED.items()])
+        options=options,
+        result=ListedSystems([ListedSystem(*pair) for pair in {**MEMORY_SYSTEMS, **VENDORS}.items()]),
     ),
     view=lambda outcome: _listed(outcome.result),
 )

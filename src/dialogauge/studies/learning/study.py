@@ -20,7 +20,6 @@ from dialogauge.core import (
     Conversation,
     JudgeFailure,
     Message,
-    Usage,
     UsageError,
     WorkUnit,
     digest,
@@ -42,7 +41,7 @@ from dialogauge.runs import (
     StudyFacts,
 )
 from dialogauge.studies.learning.figures import NO_MODEL, LearnResult, learn_result
-from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories, digest_of
+from dialogauge.studies.learning.memories import BuiltMemory, Chunk, LearningSystem, Memories, digest_of
 from dialogauge.studies.learning.page import learn_page
 from dialogauge.studies.learning.scoring import (
     CATEGORIES,
@@ -229,14 +228,17 @@ class LearningStudy(Study[LearnResult]):
             asked, seed=unit.seed, query=task.question
         )
         self.memories.took(system.name, recalled.retrieve_s + recalled.answer_s)
-        return (self._answered(one, recalled, built.booked()),)
+        return (self._answered(one, recalled, built),)
 
     def _id(self, unit: LearnUnit) -> str:
         return f"{unit.task.id}@{unit.step}" if self.protocol == "stepwise" else unit.task.id
 
-    def _answered(self, unit: LearnUnit, recalled: RecalledTurn, building: Usage) -> Produced:
+    def _answered(self, unit: LearnUnit, recalled: RecalledTurn, built: BuiltMemory) -> Produced:
         """Return the record of an answer: its score, what was recalled for it, and what it took."""
         details: dict[str, Any] = {"retrieve_s": recalled.retrieve_s, "answer_s": recalled.answer_s}
+        about, building = built.memory.describe(), built.booked()
+        if "package" in about:
+            details["system"] = {key: about[key] for key in ("package", "settings_digest")}
         outcome, memory, values = recalled.turn.outcome, building, None
         if recalled.retrieved is not None:
             details |= self._recall(unit, recalled.retrieved)

@@ -17,9 +17,8 @@ class Adapter:
     def __init__(self, folder: Path, setup: Mapping[str, Any]) -> None:
         """Open it."""
         self._system = AgenticMemorySystem(
-            **setup["configuration"].get("system", {}),
+            **setup["settings"].get("system", {}),
             model_name=setup["embedder"]["folder"],
-            llm_backend="openai",
             llm_model=setup["model"]["model"],
             api_key=setup["model"]["api_key"] or "none",
             storage_path=str(folder),
@@ -28,26 +27,21 @@ class Adapter:
 
     def add(self, dialogue: Mapping[str, Any]) -> None:
         """Take in a dialogue, message by message; without a date it would note the time of the run."""
-        date = dialogue["date"] or "unknown"
-        for position, one in said(dialogue):
-            note = self._system.add_note(f"{one['speaker']}: {one['text']}", time=str(date))
-            about = {"dialogue": dialogue["id"], "position": position, "date": dialogue["date"]}
-            self._places[note] = about
+        for position, message in said(dialogue):
+            text = f"{message.get('name') or message['role']}: {message['content']}"
+            note = self._system.add_note(text, time=str(dialogue["date"] or "unknown"))
+            place = {"dialogue": dialogue["id"], "position": position, "date": dialogue["date"]}
+            self._places[note] = place
 
     def retrieve(self, question: str, k: int | None) -> list[dict[str, Any]]:
-        """Return the nearest notes, with what the model made of them.
-
-        Raises ValueError for one that was never added here.
-        """
+        """Return the nearest notes, with what its model wrote; ValueError for one of another memory."""
         items = []
         for hit in self._system.search(question, k or ITEMS):
             if hit["id"] not in self._places:
-                msg = f"it gave the note {hit['id']}, which this memory never took in"
+                msg = f"it gave the note {hit['id']} of another memory"
                 raise ValueError(msg)
             note = self._system.read(hit["id"])
-            about = (
-                f"context: {note.context}; keywords: {', '.join(note.keywords)}; tags: {', '.join(note.tags)}"
-            )
-            text = f"{note.content} ({about})"
+            words = ", ".join(map(str, note.keywords)), ", ".join(map(str, note.tags))
+            text = f"{note.content} (context: {note.context}; keywords: {words[0]}; tags: {words[1]})"
             items.append({"text": text, "score": -float(hit["score"]), **self._places[hit["id"]]})
         return items

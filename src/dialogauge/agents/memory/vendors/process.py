@@ -25,28 +25,15 @@ from dialogauge.llm import folder_digest
 from dialogauge.llm.endpoint import Endpoint
 from dialogauge.llm.secrets import Secrets
 
-
-@dataclass(frozen=True, slots=True)
-class VendorPackage:
-    """A package of a vendor that there is an adapter for."""
-
-    distribution: str
-    """Its name on PyPI: another one takes the same import name."""
-    series: str
-    """The versions that the adapter was written for: what a version begins with."""
-    tables: tuple[str, ...]
-    """Of its configuration file."""
-    gives: str
-    """What it gives to an answer."""
-
-
-VENDORS: Final[Mapping[str, VendorPackage]] = {
-    "mem0": VendorPackage(
-        "mem0ai", "2.", ("llm", "embedder", "memory", "add", "search"), "facts that Mem0's model took out"
-    ),
-    "amem": VendorPackage("A-mem", "0.2.", ("system",), "messages as notes that A-Mem's model wrote"),
+VENDORS: Final[Mapping[str, str]] = {
+    "mem0": "facts that a model took out of dialogues, by mem0ai",
+    "amem": "messages, with what a model noted of them, by A-mem",
 }
-"""By name; each has a module and a configuration of that name here, and an extra."""
+"""By name what each gives to an answer; each has a module and settings of that name here, and an extra."""
+_PACKAGES: Final = {"mem0": ("mem0ai", "2."), "amem": ("A-mem", "0.2.")}
+"""By name the package on PyPI, since another one takes the same import name, and how its version begins."""
+_TABLES: Final = {"mem0": ("llm", "memory", "add", "search"), "amem": ("system",)}
+"""By name those of its settings."""
 _START: Final = "from dialogauge.agents.memory.vendors.worker import main; main()"
 _QUIET: Final = {
     "ANONYMIZED_TELEMETRY": "False",
@@ -66,7 +53,7 @@ class VendorProcess:
     """The process, with nothing of our environment but where Python finds modules; it ends with `close`."""
 
     setup: Mapping[str, Any]
-    """`system`, `configuration`, `model` and `embedder`; the last two hold `base_url` and `api_key`."""
+    """`system`, `settings`, `model` and `embedder`, as `start_vendor` has them."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """One call at a time, of all memories."""
     _asking: threading.Lock = field(default_factory=threading.Lock)
@@ -75,9 +62,9 @@ class VendorProcess:
         """Start it, and let it import its package; UsageError where that fails."""
         models = [self.setup["model"], self.setup["embedder"]]
         self._secrets = Secrets([key for one in models if (key := one.get("api_key"))])
-        self._folder = tempfile.TemporaryDirectory(prefix="dialogauge-", ignore_cleanup_errors=True)
-        home = Path(self._folder.name)
-        self._printed = home / "printed.txt"
+        self._home = tempfile.TemporaryDirectory(prefix="dialogauge-", ignore_cleanup_errors=True)
+        home = Path(self._home.name)
+        self._printed, self.folder = home / "printed.txt", home / "memories"
         environment = {
             **_QUIET,
             "HOME": str(home),
@@ -97,10 +84,13 @@ class VendorProcess:
                 start_new_session=True,  # Ctrl-C is for us; without us its input ends, and so does it
             )
         places = [_place(one["base_url"]) for one in models if one.get("base_url")]
-        reply = self.ask({**self.setup, "places": places, "folder": str(home / "memories")})
-        if reply["fault"]:
-            self._process.kill()
-            msg = f"{self.setup['system']} cannot be loaded: {reply['fault']}"
+        try:
+            fault = self.ask({**self.setup, "places": places, "folder": str(self.folder)})["fault"]
+        except SystemFault as ended:
+            fault = str(ended)
+        if fault:
+            self._end()
+            msg = f"{self.setup['system']} cannot be loaded: {fault}"
             raise UsageError(msg)
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,9 +116,12 @@ class VendorProcess:
 
     async def close(self) -> None:
         """End it, and remove what it kept."""
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
         self._process.kill()
-        await asyncio.to_thread(self._process.wait)
-        self._folder.cleanup()
+        self._process.communicate()
+        self._home.cleanup()
 
 
 @dataclass
@@ -188,34 +181,32 @@ def start_vendor(
         UsageError: The package is of another series or cannot be loaded, the file has a table that the
             adapter does not take, or the embedder is one that the package cannot ask.
     """
-    package, own = VENDORS[system], Path(__file__).with_name(f"{system}.toml")
+    package, series = _PACKAGES[system]
+    own, install = Path(__file__).with_name(f"{system}.toml"), f"pip install 'dialogauge[{system}]'"
     try:
-        installed = version(package.distribution)
+        installed = version(package)
     except PackageNotFoundError as error:
-        msg = f"{system} needs the package {package.distribution}"
-        raise MissingExtra(msg, hint=f"pip install 'dialogauge[{system}]'") from error
-    if not installed.startswith(package.series):
-        msg = (
-            f"{system} is measured by {package.distribution} {package.series}x, and {installed} is installed"
-        )
-        raise UsageError(msg, hint=f"pip install 'dialogauge[{system}]'")
-    configuration = read_toml(own if file is None else Path(file), f"configuration of {system}")
-    if unknown := sorted(configuration.keys() - set(package.tables)):
-        msg = f"{file}: {system} has no table [{unknown[0]}]"
-        raise UsageError(msg, hint=f"it has {', '.join(f'[{name}]' for name in package.tables)}")
+        msg = f"{system} needs the package {package}"
+        raise MissingExtra(msg, hint=install) from error
+    if not installed.startswith(series):
+        msg = f"{system} is measured by {package} {series}x, and {installed} is installed"
+        raise UsageError(msg, hint=install)
+    settings = read_toml(own if file is None else Path(file), f"configuration of {system}")
+    if unknown := sorted(settings.keys() - set(_TABLES[system])):
+        msg = f"{file}: {system} has no table {unknown[0]!r}"
+        raise UsageError(msg, hint=f"it has {', '.join(_TABLES[system])}")
     if system == "amem" and "folder" not in embedder:
         msg = "A-Mem embeds in its own process: it can ask no endpoint for vectors"
         raise UsageError(msg, hint="give the folder of a model with --role embedder=file:FOLDER")
     about = {
-        "package": f"{package.distribution} {installed}",
-        "configuration": configuration,
-        "configuration_digest": digest(configuration),
+        "package": f"{package} {installed}",
+        "settings": settings,
+        "settings_digest": digest(settings),
         "model": _shown(model),
         "embedder": _shown(embedder),
     }
     made_of = digest([about, own.with_suffix(".py").read_text("utf-8")])
-    settings = {"system": system, "configuration": configuration, "model": model, "embedder": embedder}
-    process = VendorProcess(settings)
+    process = VendorProcess({"system": system, "settings": settings, "model": model, "embedder": embedder})
     return process, lambda name: own_memory(lambda: VendorMemory(process, token_hex(8), about), name, made_of)
 
 

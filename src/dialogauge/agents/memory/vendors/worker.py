@@ -10,38 +10,28 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 ITEMS: Final = 20
 """Asked of a package where tokens alone bound the room."""
-_REACHING: Final = ("socket.connect", "socket.sendto", "socket.sendmsg")
-_LOOKING_UP: Final = ("socket.getaddrinfo", "socket.gethostbyname")
 
 
-def said(dialogue: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield position, and `role`, `speaker`, `text` and `shown`, of the messages that say something."""
-    date = f"[{dialogue['date']}] " if dialogue["date"] else ""
-    for position, message in enumerate(dialogue["messages"]):
-        text, role = message.get("content"), message["role"]
-        if role in ("user", "assistant") and isinstance(text, str) and text.strip():
-            speaker = message.get("name") or role
-            shown = f"{date}{text}" if speaker == role else f"{date}{speaker}: {text}"
-            yield position, {"role": role, "speaker": speaker, "text": text, "shown": shown}
+def said(dialogue: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+    """Return the messages that say something, each with its position."""
+    roles, texts = ("user", "assistant"), ((n, m) for n, m in enumerate(dialogue["messages"]))
+    return [(n, m) for n, m in texts if m["role"] in roles and str(m.get("content") or "").strip()]
 
 
 class Watch:
-    """Sees where a package connects to and what it sends by httpx, which OpenAI's client is made of."""
+    """Sees where a package connects to, and what it sends by httpx, which OpenAI's client is made of."""
 
     def __init__(self, places: list[list[Any]]) -> None:
         """Watch from now on; the host and port of each place may be reached."""
-        self._places = {(host, port) for host, port in places}
-        self._hosts = {host for host, _ in self._places}
-        self._refused = list[str]()
-        self._failed = dict[str, str]()
-        self._spent = [0, 0, 0]
+        self._hosts, self._places = {host for host, _ in places}, {(host, port) for host, port in places}
+        self._refused, self._failed, self._spent = list[str](), dict[str, str](), [0, 0, 0]
         look_up = socket.getaddrinfo
 
         def noted(host: Any, port: Any, *args: Any, **more: Any) -> Any:  # noqa: ANN401
@@ -60,52 +50,49 @@ class Watch:
             client.send = self._counting(client.send)
 
     def taken(self) -> dict[str, Any]:
-        """Return calls, tokens of prompts and of completions since the last time, and what was broken."""
-        fault = None
-        if self._refused:
-            fault = f"it connects to {self._refused[0]}, which is none of its endpoints"
-        elif self._failed:
-            path, problem = next(iter(self._failed.items()))
-            fault = f"its endpoint gave {problem} for {path}"
+        """Return calls, tokens in and tokens out since the last time, and the first word that was broken."""
+        fault = next(iter(self._refused), None) or next(iter(self._failed.values()), None)
         spent, self._spent, self._refused, self._failed = self._spent, [0, 0, 0], [], {}
         return {"spent": spent, "fault": fault}
 
     def _see(self, event: str, args: tuple[Any, ...]) -> None:
-        if event in _LOOKING_UP:
-            host = args[0].decode() if isinstance(args[0], bytes) else args[0]
-            known = host is None or host in self._hosts
-        elif event in _REACHING and isinstance(args[-1], tuple):  # others are sockets of this machine's files
-            host, known = f"{args[-1][0]}:{args[-1][1]}", args[-1][:2] in self._places
-        else:
+        if event in ("socket.getaddrinfo", "socket.gethostbyname"):
+            place = args[0].decode() if isinstance(args[0], bytes) else args[0]
+            known = place is None or place in self._hosts
+        elif event in ("socket.connect", "socket.sendto", "socket.sendmsg") and isinstance(args[-1], tuple):
+            place, known = ":".join(map(str, args[-1][:2])), args[-1][:2] in self._places
+        else:  # other sockets are files of this machine
             return
         if not known:
-            self._refused.append(str(host))
-            msg = f"{host} is no endpoint of this run"
-            raise ConnectionRefusedError(msg)
+            self._refused.append(f"it connects to {place}, which is none of its endpoints")
+            raise ConnectionRefusedError(self._refused[-1])
 
     def _counting(self, send: Any) -> Any:  # noqa: ANN401
         def counted(client: Any, request: Any, **more: Any) -> Any:  # noqa: ANN401
             path = request.url.path
             self._spent[0] += 1
-            self._failed[path] = "no answer"
+            self._failed[path] = f"its endpoint gave no answer for {path}"
             response = send(client, request, **more)
-            if response.status_code < 400:
-                del self._failed[path]  # a retry may mend what failed before
-                usage = {} if more.get("stream") else response.json().get("usage") or {}
-                self._spent[1] += usage.get("prompt_tokens") or 0
-                self._spent[2] += usage.get("completion_tokens") or 0
-            else:
-                self._failed[path] = f"HTTP {response.status_code}"
+            if response.status_code >= 400:
+                self._failed[path] = f"its endpoint gave HTTP {response.status_code} for {path}"
+                return response
+            del self._failed[path]  # a second try mends what failed before
+            usage = {} if more.get("stream") else response.json().get("usage") or {}
+            for place, key in enumerate(("prompt_tokens", "completion_tokens"), 1):
+                self._spent[place] += usage.get(key) or 0
             return response
 
         return counted
 
 
-def _serve(requests: TextIO, replies: TextIO) -> None:
+def main() -> None:
     """Answer a first line, which says what to load, and then requests for memories, until there are no more.
 
     A memory is opened with its first request, in a new folder of its own.
     """
+    requests, replies = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
     setup: dict[str, Any] = {}
     memories = dict[str, Any]()
     for line in requests:
@@ -126,13 +113,4 @@ def _serve(requests: TextIO, replies: TextIO) -> None:
             reply["error"] = f"{type(error).__name__}: {error}"
         replies.write(json.dumps(reply | watch.taken()) + "\n")
         replies.flush()
-
-
-def main() -> None:
-    """Keep standard input and output to ourselves, and serve."""
-    requests = os.fdopen(os.dup(0), encoding="utf-8")
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)
-    _serve(requests, replies)
-    os._exit(0)  # threads of the package do not keep it
+    os._exit(0)  # no thread of the package keeps it
