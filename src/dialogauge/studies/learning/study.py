@@ -238,7 +238,7 @@ class LearningStudy(Study[LearnResult]):
         details: dict[str, Any] = {"retrieve_s": recalled.retrieve_s, "answer_s": recalled.answer_s}
         about, building = built.memory.describe(), built.booked()
         if "package" in about:
-            details["system"] = {key: about[key] for key in ("package", "settings_digest")}
+            details["system"] = dict(about)
         outcome, memory, values = recalled.turn.outcome, building, None
         if recalled.retrieved is not None:
             details |= self._recall(unit, recalled.retrieved)
