@@ -37,6 +37,7 @@ NAMES = (
     "retrieval",
     "peers",
     "trainers",
+    "memories",
 )
 
 

@@ -8,7 +8,7 @@ import inspect
 import math
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -46,7 +46,6 @@ class _Own(Memory):
         self.abilities = frozenset(a for a in get_args(Ability) if callable(getattr(self.system, a, None)))
         # What runs in threads takes one call at a time.
         self.by_turns = not inspect.iscoroutinefunction(self.system.retrieve)
-        self.turn = getattr(self.system, "turn", None)
 
     def describe(self) -> Mapping[str, Any]:
         """Return what it says of itself, where it says something."""
@@ -59,8 +58,8 @@ class _Own(Memory):
         """Give it a corpus, at once or one by one."""
         if (add := getattr(self.system, "add_corpus", None)) is None:
             return await super().add_corpus(sessions)
-        await _called(add, [plain_dialogue(s) for s in sessions])
-        return self._booked()
+        await called(add, [plain_dialogue(s) for s in sessions])
+        return Usage()
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
         """Give it a dialogue, with the feedback where it takes any."""
@@ -68,26 +67,22 @@ class _Own(Memory):
         if add is None:
             return await self.add_corpus([conversation])
         more = {"feedback": feedback} if "feedback" in inspect.signature(add).parameters else {}
-        await _called(add, plain_dialogue(conversation), **more)
-        return self._booked()
+        await called(add, plain_dialogue(conversation), **more)
+        return Usage()
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Ask it, and make items of what it gives."""
-        values = await _called(self.system.retrieve, question, room.items)
-        return replace(_given(() if values is None else values, self.name, room), usage=self._booked())
-
-    def _booked(self) -> Usage:
-        """Return what its models took, where it counts that."""
-        return getattr(self.system, "booked", Usage)()
+        values = await called(self.system.retrieve, question, room.items)
+        return given(() if values is None else values, self.name, room)
 
     async def update(self, conversation: Conversation) -> Usage:
         """Let it change a dialogue."""
-        await _called(self.system.update, plain_dialogue(conversation))
+        await called(self.system.update, plain_dialogue(conversation))
         return Usage()
 
     async def delete(self, dialogue: str) -> None:
         """Let it forget a dialogue."""
-        await _called(self.system.delete, dialogue)
+        await called(self.system.delete, dialogue)
 
     def fork(self) -> _Own:
         """Return one around a fork of it."""
@@ -99,13 +94,11 @@ class _Own(Memory):
 
     async def load(self, folder: Path) -> None:
         """Let it read itself."""
-        await _called(self.system.load, folder)
+        await called(self.system.load, folder)
 
 
-def own_memory(make: Callable[[], Any], name: str, made_of: str | None = None) -> Memory:
-    """Return a memory around what a class or function of the user's makes; its source is its digest.
-
-    `made_of` is a digest in the place of the source.
+def own_memory(make: Callable[[], Any], name: str) -> Memory:
+    """Return a memory around what a class or function of the user's makes.
 
     Raises TypeError where it lacks `retrieve`, or anything to take dialogues in with.
     """
@@ -117,7 +110,7 @@ def own_memory(make: Callable[[], Any], name: str, made_of: str | None = None) -
         msg = f"{name} takes nothing in: it has neither add_dialogue nor add_corpus"
         raise TypeError(msg)
     try:
-        source = made_of or inspect.getsource(make)
+        source = inspect.getsource(make)
     except (OSError, TypeError):
         source = ""
     return _Own(system, name, digest([name, source]))
@@ -158,7 +151,7 @@ class EndpointMemory(Memory):
         if not isinstance(items, list):
             msg = f"{self.name} answered without a list of items"
             raise SystemFault(msg)
-        return _given(items, self.name, room)
+        return given(items, self.name, room)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -179,7 +172,7 @@ def plain_dialogue(conversation: Conversation) -> dict[str, Any]:
     return {"id": conversation.id, "date": date, "messages": value["messages"]}
 
 
-def _given(values: object, name: str, room: Room) -> Retrieved:
+def given(values: object, name: str, room: Room) -> Retrieved:
     """Return what a system gave. It is not told of tokens: of what comes first, as much as fits is taken."""
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         msg = f"{name} gave no list of items, but {type(values).__name__}"
@@ -217,7 +210,7 @@ def item_of(value: object, name: str) -> MemoryItem:
     raise SystemFault(msg)
 
 
-async def _called(function: Callable[..., Any], *args: Any, **more: Any) -> Any:  # noqa: ANN401 - foreign code
+async def called(function: Callable[..., Any], *args: Any, **more: Any) -> Any:  # noqa: ANN401 - foreign code
     """Call a method of foreign code; one that is no coroutine runs in a thread, where it may hang."""
     if inspect.iscoroutinefunction(function):
         return await function(*args, **more)

@@ -121,7 +121,7 @@ async def test_what_an_endpoint_refused_is_a_fault_though_the_package_passes_ove
 async def test_a_folder_that_holds_a_memory_is_never_opened(install, started):
     install(mem0ai="2.2.1")
     memory = started()()
-    system = memory.inner.system
+    system = memory.inner
     (system.process.folder / system.memory).mkdir(parents=True)
     with pytest.raises(SystemFault, match="FileExistsError"):
         await memory.add_dialogue(talk("My cat is called Plum."))

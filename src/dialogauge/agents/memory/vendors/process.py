@@ -10,16 +10,16 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final, TextIO, cast
 from urllib.parse import urlsplit
 
-from dialogauge.agents.memory.foreign import own_memory
-from dialogauge.agents.memory.protocol import Memory, SystemFault
-from dialogauge.core import MissingExtra, Usage, UsageError, digest
+from dialogauge.agents.memory.foreign import called, given, plain_dialogue
+from dialogauge.agents.memory.protocol import Feedback, Memory, Retrieved, Room, SystemFault
+from dialogauge.core import Conversation, MissingExtra, Usage, UsageError, digest
 from dialogauge.core.files import read_toml
 from dialogauge.llm import folder_digest
 from dialogauge.llm.endpoint import Endpoint
@@ -125,43 +125,42 @@ class VendorProcess:
 
 
 @dataclass
-class VendorMemory:
-    """One memory of a process, as a class of one's own is one."""
+class VendorMemory(Memory):
+    """One memory of a process."""
 
     process: VendorProcess
-    memory: str
+    name: str
     about: Mapping[str, Any]
-    spent: Usage = field(default_factory=Usage)
+    """Package, settings and models."""
+    digest: str
+    by_turns = True
 
     def __post_init__(self) -> None:
-        """Wait for the turn of the process."""
-        self.turn = self.process.turn
+        """Take the turn of the process, and a name in it."""
+        self.turn, self.memory = self.process.turn, token_hex(8)
 
     def describe(self) -> Mapping[str, Any]:
-        """Return package, configuration and models."""
+        """Return package, settings and models."""
         return self.about
 
-    def add_dialogue(self, dialogue: Mapping[str, Any]) -> None:
-        """Let it take in a dialogue."""
-        self._ask({"dialogue": dialogue})
-
-    def retrieve(self, question: str, k: int | None) -> list[dict[str, Any]]:
-        """Let it give items."""
-        items: list[dict[str, Any]] = self._ask({"question": question, "k": k})["items"]
-        return items
-
-    def booked(self) -> Usage:
-        """Return what its models took since the last time."""
-        usage, self.spent = self.spent, Usage()
+    async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
+        """Let it take in a dialogue; no package takes feedback."""
+        del feedback
+        _, usage = await self._ask({"dialogue": plain_dialogue(conversation)})
         return usage
 
-    def _ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        reply = self.process.ask({"memory": self.memory, **request})
+    async def retrieve(self, question: str, room: Room) -> Retrieved:
+        """Let it give items."""
+        items, usage = await self._ask({"question": question, "k": room.items})
+        return replace(given(items, self.name, room), usage=usage)
+
+    async def _ask(self, request: Mapping[str, Any]) -> tuple[object, Usage]:
+        """Return items, where any are asked for, and what its models took; SystemFault for a fault."""
+        reply = await called(self.process.ask, {"memory": self.memory, **request})
         calls, prompts, completions = reply["spent"]
-        self.spent += Usage(calls, 0, prompts, completions, None if calls else 0.0)
         if reply["fault"]:
             raise SystemFault(reply["fault"])
-        return reply
+        return reply.get("items"), Usage(calls, 0, prompts, completions, None if calls else 0.0)
 
 
 def start_vendor(
@@ -205,9 +204,9 @@ def start_vendor(
         "model": _shown(model),
         "embedder": _shown(embedder),
     }
-    made_of = digest([about, own.with_suffix(".py").read_text("utf-8")])
+    made_of = [about, own.with_suffix(".py").read_text("utf-8")]
     process = VendorProcess({"system": system, "settings": settings, "model": model, "embedder": embedder})
-    return process, lambda name: own_memory(lambda: VendorMemory(process, token_hex(8), about), name, made_of)
+    return process, lambda name: VendorMemory(process, name, about, digest([name, made_of]))
 
 
 def _shown(model: Mapping[str, Any]) -> dict[str, Any]:
