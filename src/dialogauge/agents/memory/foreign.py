@@ -73,7 +73,7 @@ class _Own(Memory):
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Ask it, and make items of what it gives."""
         values = await called(self.system.retrieve, question, room.items)
-        return given(() if values is None else values, self.name, room)
+        return as_items(() if values is None else values, self.name, room)
 
     async def update(self, conversation: Conversation) -> Usage:
         """Let it change a dialogue."""
@@ -151,7 +151,7 @@ class EndpointMemory(Memory):
         if not isinstance(items, list):
             msg = f"{self.name} answered without a list of items"
             raise SystemFault(msg)
-        return given(items, self.name, room)
+        return as_items(items, self.name, room)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -172,7 +172,7 @@ def plain_dialogue(conversation: Conversation) -> dict[str, Any]:
     return {"id": conversation.id, "date": date, "messages": value["messages"]}
 
 
-def given(values: object, name: str, room: Room) -> Retrieved:
+def as_items(values: object, name: str, room: Room) -> Retrieved:
     """Return what a system gave. It is not told of tokens: of what comes first, as much as fits is taken."""
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         msg = f"{name} gave no list of items, but {type(values).__name__}"

@@ -8,10 +8,10 @@ from typing import Any
 
 from agentic_memory.memory_system import AgenticMemorySystem
 
-from dialogauge.agents.memory.vendors.worker import ITEMS, said
+from dialogauge.agents.memory.vendors.worker import ITEMS, spoken
 
 
-class Adapter:
+class AMemAdapter:
     """One memory in a folder of its own; its endpoint stands in the environment, as no argument takes it."""
 
     def __init__(self, folder: Path, setup: Mapping[str, Any]) -> None:
@@ -27,7 +27,7 @@ class Adapter:
 
     def add(self, dialogue: Mapping[str, Any]) -> None:
         """Take in a dialogue, message by message; without a date it would note the time of the run."""
-        for position, message in said(dialogue):
+        for position, message in spoken(dialogue):
             text = f"{message.get('name') or message['role']}: {message['content']}"
             note = self._system.add_note(text, time=str(dialogue["date"] or "unknown"))
             place = {"dialogue": dialogue["id"], "position": position, "date": dialogue["date"]}

@@ -9,10 +9,10 @@ from typing import Any
 from mem0 import Memory
 from mem0.utils.factory import EmbedderFactory
 
-from dialogauge.agents.memory.vendors.worker import ITEMS, said
+from dialogauge.agents.memory.vendors.worker import ITEMS, spoken
 
 
-class Adapter:
+class Mem0Adapter:
     """One memory in a folder of its own. Its facts are known by dialogue, not by message."""
 
     def __init__(self, folder: Path, setup: Mapping[str, Any]) -> None:
@@ -39,7 +39,7 @@ class Adapter:
         date = f"[{dialogue['date']}] " if dialogue["date"] else ""
         messages = [
             {"role": m["role"], "content": f"{date}{m['name'] + ': ' if 'name' in m else ''}{m['content']}"}
-            for _, m in said(dialogue)
+            for _, m in spoken(dialogue)
         ]
         about = {"user_id": self._name, "metadata": {"dialogue": dialogue["id"]}}
         self._memory.add(messages, **about, **self._settings["add"])

@@ -17,21 +17,21 @@ from secrets import token_hex
 from typing import Any, Final, TextIO, cast
 from urllib.parse import urlsplit
 
-from dialogauge.agents.memory.foreign import called, given, plain_dialogue
+from dialogauge.agents.memory.foreign import as_items, called, plain_dialogue
 from dialogauge.agents.memory.protocol import Feedback, Memory, Retrieved, Room, SystemFault
 from dialogauge.core import Conversation, MissingExtra, Usage, UsageError, digest
 from dialogauge.core.files import read_toml
-from dialogauge.llm import folder_digest
-from dialogauge.llm.endpoint import Endpoint
-from dialogauge.llm.secrets import Secrets
+from dialogauge.llm import Endpoint, Secrets, folder_digest
 
 VENDORS: Final[Mapping[str, str]] = {
     "mem0": "facts that a model took out of dialogues, by mem0ai",
     "amem": "messages, with what a model noted of them, by A-mem",
 }
 """By name what each gives to an answer; each has a module and settings of that name here, and an extra."""
-_PACKAGES: Final = {"mem0": ("mem0ai", "2."), "amem": ("A-mem", "0.2.")}
-"""By name the package on PyPI, since another one takes the same import name, and how its version begins."""
+_PACKAGES: Final = {"mem0": ("mem0ai", "2.", "Mem0Adapter"), "amem": ("A-mem", "0.2.", "AMemAdapter")}
+"""By name the package on PyPI, since another one takes the same import name; how its version begins; and what
+adapts it.
+"""
 _TABLES: Final = {"mem0": ("llm", "memory", "add", "search"), "amem": ("system",)}
 """By name those of its settings."""
 _START: Final = "from dialogauge.agents.memory.vendors.worker import main; main()"
@@ -53,7 +53,7 @@ class VendorProcess:
     """The process, with nothing of our environment but where Python finds modules; it ends with `close`."""
 
     setup: Mapping[str, Any]
-    """`system`, `settings`, `model` and `embedder`, as `start_vendor` has them."""
+    """`adapter`, `settings`, `model` and `embedder`, as `start_vendor` has them."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """One call at a time, of all memories."""
     _asking: threading.Lock = field(default_factory=threading.Lock)
@@ -90,7 +90,7 @@ class VendorProcess:
             fault = str(ended)
         if fault:
             self._end()
-            msg = f"{self.setup['system']} cannot be loaded: {fault}"
+            msg = f"{self.setup['adapter'][0]} cannot be loaded: {fault}"
             raise UsageError(msg)
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class VendorMemory(Memory):
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Let it give items."""
         items, usage = await self._ask({"question": question, "k": room.items})
-        return replace(given(items, self.name, room), usage=usage)
+        return replace(as_items(items, self.name, room), usage=usage)
 
     async def _ask(self, request: Mapping[str, Any]) -> tuple[object, Usage]:
         """Return items, where any are asked for, and what its models took; SystemFault for a fault."""
@@ -180,7 +180,7 @@ def start_vendor(
         UsageError: The package is of another series or cannot be loaded, the file has a table that the
             adapter does not take, or the embedder is one that the package cannot ask.
     """
-    package, series = _PACKAGES[system]
+    package, series, adapter = _PACKAGES[system]
     own, install = Path(__file__).with_name(f"{system}.toml"), f"pip install 'dialogauge[{system}]'"
     try:
         installed = version(package)
@@ -205,7 +205,9 @@ def start_vendor(
         "embedder": _shown(embedder),
     }
     made_of = [about, own.with_suffix(".py").read_text("utf-8")]
-    process = VendorProcess({"system": system, "settings": settings, "model": model, "embedder": embedder})
+    process = VendorProcess(
+        {"adapter": (system, adapter), "settings": settings, "model": model, "embedder": embedder}
+    )
     return process, lambda name: VendorMemory(process, name, about, digest([name, made_of]))
 
 

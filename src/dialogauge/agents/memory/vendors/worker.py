@@ -19,7 +19,7 @@ ITEMS: Final = 20
 """Asked of a package where tokens alone bound the room."""
 
 
-def said(dialogue: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+def spoken(dialogue: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
     """Return the messages that say something, each with its position."""
     roles, texts = ("user", "assistant"), ((n, m) for n, m in enumerate(dialogue["messages"]))
     return [(n, m) for n, m in texts if m["role"] in roles and str(m.get("content") or "").strip()]
@@ -100,7 +100,8 @@ def main() -> None:
         if not setup:
             setup, watch = request, Watch(request["places"])
         try:
-            adapter = import_module(f"{__package__}.{setup['system']}").Adapter
+            module, adapter = setup["adapter"]
+            adapter = getattr(import_module(f"{__package__}.{module}"), adapter)
             if (name := request.get("memory")) is not None and name not in memories:
                 folder = Path(setup["folder"], name)
                 folder.mkdir(parents=True)  # raises where it would hold the memory of another run
