@@ -38,6 +38,7 @@ NAMES = (
     "retrieval",
     "peers",
     "trainers",
+    "memories",
 )
 
 

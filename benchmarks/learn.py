@@ -21,6 +21,7 @@ import threading
 import time
 import zlib
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,10 @@ _NOTE = re.compile(r"^- \[(?P<date>[^\]]*)\] (?P<speaker>[^:]*): (?P<text>.*)$",
 class Server:
     """Answers in a thread of its own, and counts requests by path."""
 
-    def __init__(self) -> None:
+    def __init__(self, reply: Callable[[dict[str, Any]], str] | None = None) -> None:
         self.counts: Counter[str] = Counter()
+        self.tokens = 0
+        self._reply = reply or (lambda body: answer(body["messages"][-1]["content"]))
         self._loop, self._ready = asyncio.new_event_loop(), threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
@@ -65,11 +68,11 @@ class Server:
     async def _chat(self, request: web.Request) -> web.Response:
         self.counts["chat"] += 1
         body = await request.json()
-        prompt = body["messages"][-1]["content"]
         tokens = sum(len(m["content"]) for m in body["messages"]) // 4
-        reply = answer(prompt)
+        reply = self._reply(body)
         message = {"role": "assistant", "content": reply}
         usage = {"prompt_tokens": tokens, "completion_tokens": len(reply) // 4 + 1}
+        self.tokens += sum(usage.values())
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         return web.json_response({"model": "notes", "choices": [choice], "usage": usage})
 
@@ -78,6 +81,7 @@ class Server:
         texts = (await request.json())["input"]
         data = [{"index": i, "embedding": vector(text)} for i, text in enumerate(texts)]
         usage = {"prompt_tokens": sum(map(len, texts)) // 4, "total_tokens": sum(map(len, texts)) // 4}
+        self.tokens += usage["total_tokens"]
         return web.json_response({"model": "hashed", "data": data, "usage": usage})
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from dialogauge.llm.retry import RetrySettings
     from dialogauge.llm.scripted import CallableClient, ScriptedClient, takes_session
-    from dialogauge.llm.secrets import shown_parameters, without_credentials
+    from dialogauge.llm.secrets import Secrets, shown_parameters, without_credentials
     from dialogauge.llm.structured import Structured, ask
     from dialogauge.llm.transformers_client import TransformersClient
 

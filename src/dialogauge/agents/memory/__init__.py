@@ -36,5 +36,6 @@ if TYPE_CHECKING:
         OracleMemory,
         build_memory,
     )
+    from dialogauge.agents.memory.vendors.process import VENDORS, start_vendor
 
 __getattr__ = loading(__name__)

@@ -33,6 +33,7 @@ class CheckedMemory(Memory):
         """Take over what the system says of itself."""
         self.name, self.digest = self.inner.name, self.inner.digest
         self.abilities, self.counts_items = self.inner.abilities, self.inner.counts_items
+        self._turn = getattr(self.inner, "turn", None) or self._turn  # of several memories in one process
 
     def describe(self) -> Mapping[str, Any]:
         """Return what the system says of itself."""

@@ -58,7 +58,7 @@ class _Own(Memory):
         """Give it a corpus, at once or one by one."""
         if (add := getattr(self.system, "add_corpus", None)) is None:
             return await super().add_corpus(sessions)
-        await _called(add, [plain_dialogue(s) for s in sessions])
+        await called(add, [plain_dialogue(s) for s in sessions])
         return Usage()
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
@@ -67,22 +67,22 @@ class _Own(Memory):
         if add is None:
             return await self.add_corpus([conversation])
         more = {"feedback": feedback} if "feedback" in inspect.signature(add).parameters else {}
-        await _called(add, plain_dialogue(conversation), **more)
+        await called(add, plain_dialogue(conversation), **more)
         return Usage()
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Ask it, and make items of what it gives."""
-        values = await _called(self.system.retrieve, question, room.items)
-        return _given(() if values is None else values, self.name, room)
+        values = await called(self.system.retrieve, question, room.items)
+        return as_items(() if values is None else values, self.name, room)
 
     async def update(self, conversation: Conversation) -> Usage:
         """Let it change a dialogue."""
-        await _called(self.system.update, plain_dialogue(conversation))
+        await called(self.system.update, plain_dialogue(conversation))
         return Usage()
 
     async def delete(self, dialogue: str) -> None:
         """Let it forget a dialogue."""
-        await _called(self.system.delete, dialogue)
+        await called(self.system.delete, dialogue)
 
     def fork(self) -> _Own:
         """Return one around a fork of it."""
@@ -94,7 +94,7 @@ class _Own(Memory):
 
     async def load(self, folder: Path) -> None:
         """Let it read itself."""
-        await _called(self.system.load, folder)
+        await called(self.system.load, folder)
 
 
 def own_memory(make: Callable[[], Any], name: str) -> Memory:
@@ -151,7 +151,7 @@ class EndpointMemory(Memory):
         if not isinstance(items, list):
             msg = f"{self.name} answered without a list of items"
             raise SystemFault(msg)
-        return _given(items, self.name, room)
+        return as_items(items, self.name, room)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -172,7 +172,7 @@ def plain_dialogue(conversation: Conversation) -> dict[str, Any]:
     return {"id": conversation.id, "date": date, "messages": value["messages"]}
 
 
-def _given(values: object, name: str, room: Room) -> Retrieved:
+def as_items(values: object, name: str, room: Room) -> Retrieved:
     """Return what a system gave. It is not told of tokens: of what comes first, as much as fits is taken."""
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         msg = f"{name} gave no list of items, but {type(values).__name__}"
@@ -210,7 +210,7 @@ def item_of(value: object, name: str) -> MemoryItem:
     raise SystemFault(msg)
 
 
-async def _called(function: Callable[..., Any], *args: Any, **more: Any) -> Any:  # noqa: ANN401 - foreign code
+async def called(function: Callable[..., Any], *args: Any, **more: Any) -> Any:  # noqa: ANN401 - foreign code
     """Call a method of foreign code; one that is no coroutine runs in a thread, where it may hang."""
     if inspect.iscoroutinefunction(function):
         return await function(*args, **more)

@@ -19,7 +19,7 @@ from dialogauge.stats.actions import DISLIKE_RATE, LIKE_RATE, MIDDLE, STEEPNESS
 class AskedOptions(ModelOptions, RunOptions, AgentsOptions, PrivacyOptions):
     """Tasks, memory systems, and who answers."""
 
-    asks: ClassVar[tuple[str, ...]] = ("answerer", "embedder", "simulator", "judge")
+    asks: ClassVar[tuple[str, ...]] = ("answerer", "embedder", "memory", "simulator", "judge")
 
     inputs: tuple[str, ...] = setting(
         (),
@@ -30,7 +30,8 @@ class AskedOptions(ModelOptions, RunOptions, AgentsOptions, PrivacyOptions):
     )
     systems: tuple[str, ...] = setting(
         ("bm25-message", "ranked-message"),
-        "A name of `learn systems`, py:MODULE:NAME of a class, or http://... of a server; NAME= names it.",
+        "A name of `learn systems` (mem0:FILE.toml configures it), py:MODULE:NAME of a class, or http://... "
+        "of a server; NAME= names it.",
         "--system",
         metavar="[NAME=]SYSTEM",
     )
@@ -42,8 +43,9 @@ class AskedOptions(ModelOptions, RunOptions, AgentsOptions, PrivacyOptions):
     )
     models: tuple[str, ...] = setting(
         (),
-        "answerer=, embedder=, simulator= (plays the users) or judge= (scores their satisfaction; default: "
-        "the simulator): MODEL@URL#KEYVAR, a name from [roles], or file:PATH.",
+        "answerer=, embedder=, memory= (of systems that ask one), simulator= (plays the users) or judge= "
+        "(scores their satisfaction; default: the simulator): MODEL@URL#KEYVAR, a name from [roles], or "
+        "file:PATH.",
         "--role",
         metavar="ROLE=REF",
         recorded=False,

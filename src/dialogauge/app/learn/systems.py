@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from secrets import token_hex
 from typing import Final
 
 from dialogauge.agents import ChatAgent
 from dialogauge.agents.memory import (
     MEMORY_SYSTEMS,
+    VENDORS,
     EndpointMemory,
     Memory,
     build_memory,
     own_memory,
+    start_vendor,
 )
 from dialogauge.app.candidates import Candidate, build_candidate_client, candidate_digest
-from dialogauge.app.clients import Clients
+from dialogauge.app.clients import Clients, read_key
 from dialogauge.app.command import Measurement
-from dialogauge.app.config import RoleSettings, model_of
+from dialogauge.app.config import RoleSettings, in_process, model_of
 from dialogauge.app.functions import load_memory
 from dialogauge.app.learn.settings import (
     AskedOptions,
@@ -113,8 +116,31 @@ def _maker(
     if reference.startswith("py:"):
         make = load_memory(reference)
         return lambda _, memory: own_memory(make, name)
+    if reference.partition(":")[0] in VENDORS:
+        make_vendor = _vendor(reference, options, clients)
+        return lambda _, memory: make_vendor(name)
     build(reference)  # says what there is, where it is none
     return lambda corpus, _: build(reference, evidence=evidence.get(corpus))
+
+
+def _vendor(reference: str, options: AskedOptions, clients: Clients) -> Callable[[str], Memory]:
+    """Start a vendor's system with the models of its roles; UsageError where it lacks one that it can ask."""
+    system, _, file = reference.partition(":")
+    models = dict[str, Mapping[str, str | None]]()
+    for role in ("memory", "embedder"):
+        settings = chosen_role(options, role)
+        if settings is not None and not in_process(settings.model):
+            key = read_key(settings, role)
+            models[role] = {"model": settings.model, "base_url": settings.base_url, "api_key": key}
+        elif settings is not None and role == "embedder" and settings.model.startswith("file:"):
+            models[role] = {"folder": str(Path(settings.model.removeprefix("file:")).resolve())}
+        else:
+            msg = f"{system} asks a model of its own: the role {role} has none that it can reach"
+            place = "MODEL@URL#KEYVAR" if role == "memory" else "file:FOLDER, or MODEL@URL#KEYVAR"
+            raise UsageError(msg, hint=f"give --role {role}={place}")
+    process, make = start_vendor(system, file or None, models["memory"], models["embedder"])
+    clients.free_too(process.close)
+    return make
 
 
 def chosen_answerer(
@@ -165,7 +191,8 @@ SYSTEMS: Final[Measurement[LearnSystemsOptions, ListedSystems]] = Measurement(
     name="systems",
     prints=ListedSystems,
     measure=lambda options, python: CommandOutcome(
-        options=options, result=ListedSystems([ListedSystem(*pair) for pair in MEMORY_SYSTEMS.items()])
+        options=options,
+        result=ListedSystems([ListedSystem(*pair) for pair in {**MEMORY_SYSTEMS, **VENDORS}.items()]),
     ),
     view=lambda outcome: _listed(outcome.result),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -73,7 +74,8 @@ def learn_page(run: StoredRun, result: LearnResult) -> Page:
         sections.append(Section("Partitions", drawn, anchor="partitions"))
     if result.costs:
         lead = "Of what was taken in, over all memories of a system; the steps of one memory count once."
-        sections.append(Section("Cost of taking in", (_cost_table(result.costs),), lead, anchor="cost"))
+        blocks = (_cost_table(result.costs), *_vendor_tables(run))
+        sections.append(Section("Cost of taking in", blocks, lead, anchor="cost"))
     sections += [
         unjudged_section(run, (row for row in run.rows() if row["candidate"] not in PLANTED), "Answers"),
         settings_section(run.manifest, _SETTINGS),
@@ -321,6 +323,20 @@ def _cost_table(costs: Mapping[str, MemoryCost]) -> Block:
         heads,
         rows,
     )
+
+
+def _vendor_tables(run: StoredRun) -> Iterator[Block]:
+    """Yield a table of the packages of vendors, as rows have them: those not asked any more, too."""
+    of = {row["candidate"]: about for row in run.rows() if (about := row["details"].get("system"))}
+    heads = ("package", "settings_digest", "settings", "model", "embedder")
+    if of:
+        columns = [TableColumn(words.name(head), "text") for head in ("system", *heads)]
+        rows = [(name, *(_plain(about[head]) for head in heads)) for name, about in of.items()]
+        yield data_table("Packages of vendors, and what they were given", columns, rows)
+
+
+def _plain(value: str | Mapping[str, object]) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _notes(figures: LearnSet) -> Iterator[str]:

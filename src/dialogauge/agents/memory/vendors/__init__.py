@@ -1,0 +1,1 @@
+"""Memory systems of vendors: each by its own package, in a process of its own."""
