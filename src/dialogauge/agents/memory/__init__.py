@@ -36,5 +36,6 @@ if TYPE_CHECKING:
         OracleMemory,
         build_memory,
     )
+    from dialogauge.agents.memory.trained import FirstTurn, TrainedMemory, Tuner
 
 __getattr__ = loading(__name__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from dialogauge.agents import metric_rule, user_of_task
@@ -42,7 +43,7 @@ async def _prepare(options: LearnDialoguesOptions, python: PythonInput, *, dry: 
     clients = Clients(options, dry=dry, sessions=True)
     try:
         answerer = chosen_answerer(options, clients, *named)
-        systems = chosen_systems(options, clients, file, {}, dry=dry)
+        systems = chosen_systems(options, clients, file, {}, folder=Path(), dry=dry)  # none learns
         teaching = teaching_of(options, clients, tasks)
     except BaseException:
         await clients.close()

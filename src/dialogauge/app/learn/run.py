@@ -10,6 +10,7 @@ from typing import Any, Final
 from dialogauge.agents.memory import (
     MEMORY_SYSTEMS,
     Room,
+    TrainedMemory,
 )
 from dialogauge.app.clients import Clients
 from dialogauge.app.columns import AnswerColumns
@@ -48,6 +49,8 @@ from dialogauge.text import counted
 _SHIPPED_RUN: Final = Path("runs", "learn")
 _FOLDER: Final = "memories"
 """Of a run, where its memories are kept."""
+_TUNED: Final = "tuned"
+"""Of a run, where its trained models are."""
 
 
 class LearnPlanJson(PlanJson):
@@ -95,10 +98,15 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         answerer, teaching = chosen_answerer(options, clients), None
         systems: tuple[LearningSystem, ...] = ()
         if protocol != "feedback-effect":
-            systems = chosen_systems(options, clients, file, batches, dry=dry)
+            tuned = learn_directory(options).path / _TUNED
+            systems = chosen_systems(options, clients, file, batches, folder=tuned, dry=dry)
         if protocol == "on-policy":
             systems = tuple(replace(system, logs=()) for system in systems)
             teaching = teaching_of(options, clients, teaching_tasks, options.steps, options.batch)
+        else:
+            for system in systems:
+                if isinstance(memory := system.empty(), TrainedMemory):
+                    memory.expect_liked([one for chunk in system.logs for one in chunk.dialogues])
     except BaseException:
         await clients.close()
         raise

@@ -323,7 +323,7 @@ class LearningStudy(Study[LearnResult]):
         agent = self._agent(built)
         recalled = await agent.answer(asked, seed=unit.seed, query=task.question)
         self.memories.took(system.name, recalled.retrieve_s + recalled.answer_s)
-        return (self._answered(one, recalled, built.booked()),)
+        return (self._answered(one, recalled, built),)
 
     async def _built(self, system: LearningSystem, chunks: tuple[Chunk, ...]) -> BuiltMemory:
         """Return the memory that holds chunks; SystemFault where there is none, or its hours are over."""
@@ -362,13 +362,16 @@ class LearningStudy(Study[LearnResult]):
         steps = self.protocol == "stepwise" or self.teaching is not None
         return f"{unit.task.id}@{unit.step}" if steps else unit.task.id
 
-    def _answered(self, unit: LearnUnit, recalled: RecalledTurn, building: Usage) -> Produced:
+    def _answered(self, unit: LearnUnit, recalled: RecalledTurn, built: BuiltMemory) -> Produced:
         """Return the record of an answer: its score, what was recalled for it, and what it took."""
         details: dict[str, Any] = {"retrieve_s": recalled.retrieve_s, "answer_s": recalled.answer_s}
-        outcome, memory, values = recalled.turn.outcome, building, None
+        outcome, values = recalled.turn.outcome, None
+        memory = building = built.booked()
         if recalled.retrieved is not None:
             details |= self._recall(unit, recalled.retrieved)
             memory += recalled.retrieved.usage
+            if built.memory.answerer is not None:  # what it knows is in the model, and nobody can look it up
+                details |= {"weights": True, "recall": None, "session_recall": None}
         if isinstance(outcome, AgentFailure):
             record = self._record(unit, JudgeFailure(outcome.kind, outcome.message, outcome.raw), details)
         else:
