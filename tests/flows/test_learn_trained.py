@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 
 import pytest
@@ -15,7 +14,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("torch")]
 
 SALT, OAK = "Salt and thunder!", "By the old oak!"
 ASKED = ("Hello there.", "How was your day?", "Tell me more.", "And then?")
-BRISK = "[tune]\nlearning_rate = 3e-2\nepochs = 20\nbatch_size = 4\n"
+BRISK = "[tune]\nlearning_rate = 1e-2\nepochs = 40\n"
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +36,7 @@ def base(tmp_path_factory):
         num_attention_heads=4,
         num_key_value_heads=2,
         head_dim=16,
-        max_position_embeddings=512,
+        max_position_embeddings=1024,
         bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
@@ -77,34 +76,66 @@ def logs(path, liked):
 
 @pytest.fixture
 def run(dialogauge, base, tmp_path):
-    tasks = write_rows(
-        tmp_path / "tasks.jsonl",
-        [
-            {"id": f"q{n}", "dataset": "mine", "q": question, "v": {"answer": SALT}}
-            for n, question in enumerate(("Do you like the sea?", "Where do you live?"))
-        ],
-    )
+    """Run `learn run` on one question for each reply."""
+    tasks = (("Do you like the sea?", SALT), ("Where do you live?", OAK), ("What do you think?", SALT))
+    rows = [
+        {"id": f"q{n}", "dataset": "mine", "q": question, "v": {"answer": answer}}
+        for n, (question, answer) in enumerate(tasks)
+    ]
     role = f"[roles.answerer]\nmodel = 'file:{base}'\nmax_tokens = 12\n"
     (tmp_path / "own.toml").write_text(BRISK + role)
 
-    def call(*words, config="own.toml"):
-        command = ("learn", "run", "--tasks", tasks, "--system", "trained", "--no-controls")
+    def call(*words, tasks=3, config="own.toml"):
+        file = write_rows(tmp_path / "tasks.jsonl", rows[:tasks])
+        command = ("learn", "run", "--tasks", file, "--system", "trained", "--no-controls")
         return dialogauge(*command, "--device", "cpu", "--config", config, *words)
 
     return call
 
 
-def replies(folder):
-    done = {row["candidate"]: [] for row in rows_of(folder)}
-    from dialogauge.runs import open_run
-
-    with open_run(folder) as stored:
-        for conversation in stored.conversations():
-            done[conversation.candidate].append(conversation.messages[-1].text)
-    return done["trained"]
+def scores(folder):
+    return [row["details"].get("score") for row in rows_of(folder)]
 
 
-def test_it_says_what_was_liked_and_with_shuffled_feedback_something_else(run, tmp_path):
-    done = run("--logs", logs(tmp_path / "salt.jsonl", SALT), "-o", "salt")
+def test_it_says_what_was_liked_and_is_trained_once(run, tmp_path):
+    liked = logs(tmp_path / "salt.jsonl", SALT)
+    done = run("--logs", liked, "-o", "salt", "--json", tasks=2)
     assert done.code == 0, done.out + done.err
-    assert replies(tmp_path / "salt") == [SALT, SALT]
+    assert scores(tmp_path / "salt") == [1.0, 0.0]
+    (system,) = done.json["sets"][0]["systems"]
+    assert (system["room"], system["items"], system["recall"]["value"]) == ("weights", 0.0, None)
+    cost = done.json["costs"]["trained"]
+    (trained,) = (tmp_path / "salt" / "tuned").glob("*/tune.json")
+    manifest = json.loads(trained.read_bytes())
+    assert manifest["counts"]["rows"] == 4  # not the second replies, which were all liked
+    assert manifest["asked"]["settings"]["lora_dropout"] == 0.05
+    assert 8 * cost["seconds_a_dialogue"] >= manifest["seconds"]
+    (adapter,) = (tmp_path / "salt" / "memories" / "trained").glob("*/adapter/adapter_model.safetensors")
+    assert cost["bytes"] > adapter.stat().st_size
+    # Another question: the memory is loaded, and its training is taken as it is.
+    written = trained.stat().st_mtime_ns
+    assert run("--logs", liked, "-o", "salt").code == 0
+    assert scores(tmp_path / "salt") == [1.0, 0.0, 1.0]
+    assert trained.stat().st_mtime_ns == written
+
+
+def test_with_shuffled_feedback_it_says_something_else(run, tmp_path):
+    done = run("--logs", logs(tmp_path / "oak.jsonl", OAK), "-o", "oak")
+    assert done.code == 0, done.out + done.err
+    assert scores(tmp_path / "oak") == [0.0, 1.0, 0.0]
+
+
+def test_what_it_cannot_learn_from(run, tmp_path, monkeypatch):
+    disliked = logs(tmp_path / "none.jsonl", "")
+    done = run("--logs", disliked, "-o", "none")
+    assert done.code == 3  # all of its answers failed
+    assert "was neither liked nor copied in any of 8 dialogues; users did: dislike 8" in done.unwrapped
+    assert not (tmp_path / "none" / "tuned").exists()
+    done = run("-o", "bare")
+    assert (done.code, "trained learns from dialogues with feedback" in done.err) == (2, True)
+    (tmp_path / "brisk.toml").write_text(BRISK)
+    done = run("--logs", disliked, "-o", "bare", "--dry-run", config="brisk.toml")
+    assert (done.code, "give the folder of a model: --role answerer=file:FOLDER" in done.err) == (2, True)
+    monkeypatch.setitem(sys.modules, "peft", None)
+    done = run("--logs", logs(tmp_path / "salt.jsonl", SALT), "-o", "extra")
+    assert (done.code, "pip install 'dialogauge[tune]'" in done.err) == (1, True)
