@@ -104,9 +104,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
             systems = tuple(replace(system, logs=()) for system in systems)
             teaching = teaching_of(options, clients, teaching_tasks, options.steps, options.batch)
         else:
-            for system in systems:
-                if isinstance(memory := system.empty(), TrainedMemory):
-                    memory.expect_liked([one for chunk in system.logs for one in chunk.dialogues])
+            _expect_liked(systems)
     except BaseException:
         await clients.close()
         raise
@@ -140,6 +138,13 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         workers=1 if plain and teaching is None else options.max_concurrency,
         remarks=remarks,
     )
+
+
+def _expect_liked(systems: Sequence[LearningSystem]) -> None:
+    """Raise UsageError where a system that is trained is given logs that it can learn nothing from."""
+    for system in systems:
+        if isinstance(memory := system.empty(), TrainedMemory):
+            memory.expect_liked([one for chunk in system.logs for one in chunk.dialogues])
 
 
 def chosen_room(options: AskedOptions) -> Room:
