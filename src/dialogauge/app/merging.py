@@ -202,6 +202,19 @@ def _role(source: Path, name: str, raw: object) -> RoleSettings:
         raise ConfigError(msg, hint=_EXAMPLE) from error
 
 
+T = TypeVar("T", bound=Value)
+
+
+def training_settings(kind: type[T], path: str | None, **defaults: Any) -> T:  # noqa: ANN401 - of any setting
+    """Return the settings of a method of training: those of `[tune]` in a configuration file, else these.
+
+    Raises ConfigError for what the method does not have.
+    """
+    config = load_config(path)
+    stored = _values(Path(config.source or ""), "tune", config.tune, settings_of(kind))
+    return kind(**defaults | stored)
+
+
 @singledispatch
 def resolved(settings: Any, config: FileConfig, explicit: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any settings
     """Return settings with what follows from them; UsageError where two of them exclude each other.

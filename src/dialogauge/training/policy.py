@@ -97,6 +97,7 @@ def load_policy(folder: Path, settings: TrainSettings, device: str = "auto") -> 
         adapter = peft.LoraConfig(
             r=settings.lora_r,
             lora_alpha=settings.lora_alpha,
+            lora_dropout=settings.lora_dropout,
             target_modules="all-linear",
             task_type="CAUSAL_LM",
         )

@@ -28,6 +28,9 @@ class TrainSettings(Value, kw_only=True):
     lora: bool = setting(False, "Train an adapter of low rank, and merge it in the end.")
     lora_r: int = setting(16, "Rank of the adapter.", low=1)
     lora_alpha: int = setting(32, "Scale of the adapter.", low=1)
+    lora_dropout: float = setting(
+        0.0, "Share of the adapter's input that is left out by chance in training.", low=0, high=0.99
+    )
     backend: Literal["trl", "plain"] = setting("trl", "TRL, or a loop in plain torch.")
     log_every: int = setting(5, "Steps between two lines of the log.", low=1)
     save_every: int = setting(50, "Steps between two checkpoints.", low=1)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         OracleMemory,
         build_memory,
     )
+    from dialogauge.agents.memory.trained import FirstTurn, TrainedMemory, Tuner
     from dialogauge.agents.memory.vendors.process import VENDORS, start_vendor
 
 __getattr__ = loading(__name__)

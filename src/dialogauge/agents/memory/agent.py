@@ -38,7 +38,8 @@ class MemoryAgent:
 
     memory: Memory
     answerer: Agent | None = None
-    """A model, as any candidate; None for `extract`, which needs none and says `not mentioned` of nothing."""
+    """A model, as any candidate; None for `extract`, which needs none and says `not mentioned` of nothing.
+    A memory that brings its own is answered by that one."""
     room: Room = field(default_factory=Room)
 
     @property
@@ -86,12 +87,13 @@ class MemoryAgent:
         asked = [n for n in users if n >= conversation.prefix]
         last, round_ = (users[-1], 0) if first is None else (asked[0], len(asked) - 1)
         question, begun = conversation.messages[last].text, time.monotonic()
+        answerer = self.memory.answerer or self.answerer
         try:
             retrieved = first or await self.memory.retrieve(query or question, self.room)
         except SystemFault as fault:
             return RecalledTurn(AgentTurn(AgentFailure("judge_error", str(fault))))
         came = time.monotonic()
-        if self.answerer is None:
+        if answerer is None:
             answer = extract(question, retrieved.items[round_:]) or "not mentioned"
             turn = AgentTurn(AgentReply(answer))
         else:
@@ -101,7 +103,7 @@ class MemoryAgent:
                 messages = [*conversation.messages]
                 messages[last] = Message("user", render(template, {"items": items, "question": question}))
                 conversation = replace(conversation, messages=tuple(messages))
-            turn = await self.answerer.reply(conversation, seed=seed)
+            turn = await answerer.reply(conversation, seed=seed)
         if first is None:
             turn = replace(turn, usage=turn.usage + retrieved.usage)
         recall_s = came - begun if retrieved.seconds is None else retrieved.seconds

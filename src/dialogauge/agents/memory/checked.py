@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dialogauge.agents.memory.protocol import Feedback, Memory, Retrieved, Room, SystemFault
-from dialogauge.core import BudgetSpent, Conversation, EndpointError, Usage
+from dialogauge.core import BudgetSpent, Conversation, DialogaugeError, EndpointError, Usage
+from dialogauge.core.protocols import Agent
 
 T = TypeVar("T")
 
@@ -58,6 +59,21 @@ class CheckedMemory(Memory):
         """Let it forget a dialogue, which it must not give from then on."""
         await self._timed("ingest", lambda: self.inner.delete(dialogue))
         self.known.pop(dialogue, None)
+
+    async def learn(self) -> None:
+        """Let it learn, however long that takes: a training is no call that hangs."""
+        try:
+            await self.inner.learn()
+        except (DialogaugeError, SystemFault):
+            raise
+        except Exception as error:
+            msg = f"{self.name} failed to learn: {type(error).__name__}: {error}"
+            raise SystemFault(msg) from error
+
+    @property
+    def answerer(self) -> Agent | None:
+        """Who answers in its place."""
+        return self.inner.answerer
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Let it give items, and look at each.

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from dialogauge.core import Conversation, Usage
+from dialogauge.core.protocols import Agent
 from dialogauge.data.tasks import RoundFeedback
 
 Kind = Literal["semantic", "episodic", "procedural"]
@@ -124,6 +125,14 @@ class Memory:
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
         """Take in a dialogue that the assistant led."""
         raise NotImplementedError
+
+    async def learn(self) -> None:
+        """Do what is dear once, after all that is taken in and before the first question; mostly nothing."""
+
+    @property
+    def answerer(self) -> Agent | None:
+        """Who answers in place of the run's answerer; None for that one."""
+        return None
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give what fits a question, the best first, and no more than there is room for."""

@@ -19,6 +19,7 @@ from dialogauge.agents.memory.protocol import (
     items_of,
     whole,
 )
+from dialogauge.agents.memory.trained import LIKED, TrainedMemory, Tuner
 from dialogauge.core import Conversation, Usage, UsageError, digest
 from dialogauge.core.settings import nearest
 from dialogauge.retrieval import LexicalIndex, RankedIndex, VectorIndex
@@ -144,6 +145,7 @@ MEMORY_SYSTEMS: Final[Mapping[str, str]] = {
     "ranked-message": "messages by a fitted ranking: words, neighbours, speakers, sessions",
     "embed-message": "messages by the cosine of their embeddings",
     "embed-session": "sessions by the cosine of their embeddings",
+    "trained": "nothing: it is the answerer's model, trained on first replies that were liked or copied",
 }
 """The systems that come with dialogauge, and what each gives to an answer."""
 _ALL: Final[frozenset[Ability]] = frozenset({"update", "delete", "fork", "save"})
@@ -353,11 +355,15 @@ def build_memory(
     name: str,
     *,
     embedder: Embedder | None = None,
+    tuner: Tuner | None = None,
+    liked: Sequence[str] = LIKED,
     evidence: Mapping[str, Sequence[str]] | None = None,
 ) -> Memory:
     """Make an empty one of `MEMORY_SYSTEMS`; `evidence` is for `oracle`, by question the ids of messages.
 
-    Raises UsageError for another name, and where an embedder is needed and none is given.
+    `liked` is for `trained`: what users did about replies that it learns.
+
+    Raises UsageError for another name, and where an embedder or a tuner is needed and none is given.
     """
     if name not in MEMORY_SYSTEMS:
         meant = nearest(name, MEMORY_SYSTEMS)
@@ -368,6 +374,11 @@ def build_memory(
     kind, _, unit = name.partition("-")
     if kind == "oracle":
         return OracleMemory(evidence=evidence or {})
+    if kind == "trained":
+        if tuner is None:
+            msg = "trained needs a model that it can train: one behind an endpoint cannot be trained here"
+            raise UsageError(msg, hint="give the folder of a model: --role answerer=file:FOLDER")
+        return TrainedMemory(tuner, liked)
     if not unit:
         return NoMemory() if kind == "none" else FullMemory()
     if kind != "embed":

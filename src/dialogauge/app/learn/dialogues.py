@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from dialogauge.app.candidates import read_agents, read_candidates
@@ -37,7 +38,7 @@ async def _prepare(options: LearnDialoguesOptions, python: PythonInput, *, dry: 
     clients = Clients(options, dry=dry, sessions=True)
     try:
         answerer = chosen_answerer(options, clients, *named)
-        systems = chosen_systems(options, clients, file, {}, dry=dry)
+        systems = chosen_systems(options, clients, file, {}, folder=Path(), dry=dry)  # none learns
         teaching = teaching_of(options, clients, tasks)
     except BaseException:
         await clients.close()

@@ -10,6 +10,7 @@ from typing import Any, Final
 from dialogauge.agents.memory import (
     MEMORY_SYSTEMS,
     Room,
+    TrainedMemory,
 )
 from dialogauge.app.clients import Clients
 from dialogauge.app.columns import AnswerColumns
@@ -50,6 +51,8 @@ from dialogauge.text import counted
 _SHIPPED_RUN: Final = Path("runs", "learn")
 _FOLDER: Final = "memories"
 """Of a run, where its memories are kept."""
+_TUNED: Final = "tuned"
+"""Of a run, where its trained models are."""
 
 
 class LearnPlanJson(PlanJson):
@@ -80,10 +83,13 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         answerer, teaching = chosen_answerer(options, clients), None
         systems: tuple[LearningSystem, ...] = ()
         if protocol != "feedback-effect":
-            systems = chosen_systems(options, clients, file, batches, dry=dry)
+            tuned = learn_directory(options).path / _TUNED
+            systems = chosen_systems(options, clients, file, batches, folder=tuned, dry=dry)
         if protocol == "on-policy":
             systems = tuple(replace(system, logs=()) for system in systems)
             teaching = teaching_of(options, clients, teaching_tasks, options.steps, options.batch)
+        else:
+            _expect_liked(systems)
     except BaseException:
         await clients.close()
         raise
@@ -132,6 +138,9 @@ def _taught_and_asked(
         msg = f"--protocol {protocol} needs logs"
         raise UsageError(msg, hint="give dialogues that the assistant led with --logs FILE")
     teaching = training_tasks(tasks, task_ids(logs)) if logs or protocol == "on-policy" else []
+    if protocol == "on-policy" and not teaching:
+        msg = "no task is left to teach: the logs are about none of these tasks"
+        raise UsageError(msg, hint="leave --logs out: four of five tasks then teach")
     taught = {task.id for task in teaching}
     asked = [task for task in tasks if (task.id in taught) == (protocol in ("training", "feedback-effect"))]
     if not asked:
@@ -139,6 +148,13 @@ def _taught_and_asked(
         hint = "--protocol training and feedback-effect ask the tasks of the logs, the others all but these"
         raise UsageError(msg, hint=hint)
     return teaching, asked
+
+
+def _expect_liked(systems: Sequence[LearningSystem]) -> None:
+    """Raise UsageError where a system that is trained is given logs that it can learn nothing from."""
+    for system in systems:
+        if isinstance(memory := system.empty(), TrainedMemory):
+            memory.expect_liked([one for chunk in system.logs for one in chunk.dialogues])
 
 
 def chosen_room(options: AskedOptions) -> Room:

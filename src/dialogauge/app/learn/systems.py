@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Final
+from typing import Any, Final
 
 from dialogauge.agents import ChatAgent
 from dialogauge.agents.memory import (
@@ -30,7 +30,8 @@ from dialogauge.app.learn.settings import (
     LearnOptions,
     LearnSystemsOptions,
 )
-from dialogauge.app.merging import load_config, references
+from dialogauge.app.learn.tuning import FolderTuner
+from dialogauge.app.merging import load_config, references, training_settings
 from dialogauge.app.outcome import CommandOutcome
 from dialogauge.core import UsageError
 from dialogauge.core.patterns import lazy_pattern
@@ -45,7 +46,19 @@ from dialogauge.studies.learning.judged import (
     PLANTED,
 )
 from dialogauge.studies.learning.memories import Chunk, LearningSystem
+from dialogauge.training import SftSettings
 
+_SFT: Final[Mapping[str, Any]] = {
+    "learning_rate": 1e-4,
+    "epochs": 5.0,
+    "batch_size": 4,
+    "max_length": 8_192,
+    "lora": True,
+    "lora_r": 8,
+    "lora_alpha": 32,
+    "lora_dropout": 0.05,
+}
+"""How MemoryBench trains (A.3.9)."""
 _NAMED: Final = lazy_pattern(r"([^=/:]+)=(.+)")
 
 
@@ -55,9 +68,10 @@ def chosen_systems(
     file: TaskFile,
     logs: Mapping[str, tuple[Chunk, ...]],
     *,
+    folder: Path,
     dry: bool,
 ) -> tuple[LearningSystem, ...]:
-    """Build the systems, the controls first.
+    """Build the systems, the controls first; models that are trained are kept in a folder.
 
     Raises UsageError for a system that there is none of, or that is there twice.
     """
@@ -85,7 +99,10 @@ def chosen_systems(
             raise UsageError(msg, hint="give one of them a name: --system NAME=...")
         if dry and (reference not in MEMORY_SYSTEMS or reference.startswith("embed")):
             reference = "bm25-message"  # in the place of what is asked, or is no code of ours
-        make = _maker(name, reference, options, clients, partial(build_memory, embedder=embedder), evidence)
+        build: Callable[..., Memory] = partial(build_memory, embedder=embedder)
+        if reference == "trained":
+            build = _trained(options, clients, folder)
+        make = _maker(name, reference, options, clients, build, evidence)
         leads = not (options.controls and reference in ("none", "oracle"))  # what these take in is nothing
         systems[name] = LearningSystem(name, make, logs.get(name, logs.get("", ())), leads)
     return tuple(systems.values())
@@ -143,6 +160,23 @@ def _vendor(reference: str, options: AskedOptions, clients: Clients) -> Callable
     return make
 
 
+def _trained(options: AskedOptions, clients: Clients, folder: Path) -> Callable[..., Memory]:
+    """Return what builds memories that are trained, by default as MemoryBench trains them."""
+    role, tuner = chosen_role(options, "answerer"), None
+    if role is not None and role.model.startswith("file:"):
+        settings = training_settings(SftSettings, options.config_file, **_SFT)
+
+        def answers(trained: Path) -> Agent:
+            own = role.model_copy(update={"model": f"file:{trained}"})
+            return _answering(Candidate(own.model, models=(own,)), options, clients)
+
+        base = Path(role.model.removeprefix("file:"))
+        tuner = FolderTuner(base, folder, settings, answers, options.device)
+    if isinstance(options, LearnOptions) and options.protocol == "action":
+        return partial(build_memory, tuner=tuner, liked=(options.action,))
+    return partial(build_memory, tuner=tuner)
+
+
 def chosen_answerer(
     options: AskedOptions, clients: Clients, candidate: Candidate | None = None
 ) -> Agent | None:
@@ -151,6 +185,10 @@ def chosen_answerer(
         if (settings := chosen_role(options, "answerer")) is None:
             return None
         candidate = Candidate(settings.model, models=(settings,))
+    return _answering(candidate, options, clients)
+
+
+def _answering(candidate: Candidate, options: AskedOptions, clients: Clients) -> Agent:
     client = build_candidate_client(candidate, clients, options.seed)
     return ChatAgent(candidate.name, candidate_digest(candidate, "memory", options.seed), client)
 

@@ -71,7 +71,8 @@ class SystemFigures:
 
     name: str
     room: str
-    """How much it may give: `5 messages`, `2000 tokens`, `everything`; only equal rooms are ranked."""
+    """How much it may give: `5 messages`, `2000 tokens`, `everything`; `weights` of what gives nothing and is
+    the model itself. Only equal rooms are ranked."""
     asked: int
     failed: Mapping[str, int]
     """By kind: no score, and never 0."""
@@ -399,6 +400,8 @@ def _room(name: str, fine: Sequence[Case], room: Mapping[str, int | None]) -> st
     """Say how much a system may give; without a bound on items tokens bound all alike."""
     if (control := _plainly(name)) in _BY_ITSELF:
         return _BY_ITSELF[control]
+    if any(case.get("weights") for case in fine):
+        return "weights"
     if room["items"] is None:
         return f"{room['tokens']} tokens"
     return counted(room["items"], "dialogue" if any(case["whole"] for case in fine) else "message")

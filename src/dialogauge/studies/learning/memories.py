@@ -164,6 +164,7 @@ class Memories:
         if kept is not None and kept.is_dir() and cost is not None and cost.get("digest") == empty.digest:
             memory = CheckedMemory(empty, self.deadline, known=known)
             await memory.load(kept)
+            await memory.learn()
             return BuiltMemory(memory, cost=cost)
         cost, usage, new = _no_cost(system, chunks, empty.digest), Usage(), chunks
         if len(chunks) > 1 and "fork" in empty.abilities:
@@ -177,6 +178,10 @@ class Memories:
         own = Usage()
         for chunk in new:
             own += await self._take(system, memory, chunk, cost)
+        begun = time.monotonic()
+        await memory.learn()
+        cost["seconds"] += (seconds := time.monotonic() - begun)
+        self.took(system.name, seconds)
         cost |= {
             "calls": cost["calls"] + own.calls + own.cached,
             "tokens": cost["tokens"] + own.prompt_tokens + own.completion_tokens,

@@ -353,7 +353,7 @@ def _notes(figures: LearnSet) -> Iterator[str]:
                 f"{s.name} failed on {failed:,} of {s.asked:,}: a failure is no score, and never 0. "
                 f"The first: {s.first_failure}."
             )
-        if s.room not in ("nothing", "evidence") and s.items == 0 and s.share is not None:
+        if s.room not in ("nothing", "evidence", "weights") and s.items == 0 and s.share is not None:
             bounded = s.room == "everything" or s.room.endswith("tokens")
             why = ": an item that does not fit into its room is left out" if bounded else ""
             yield f"{s.name} gave nothing at all{why}."

@@ -372,6 +372,8 @@ class LearningStudy(Study[LearnResult]):
         if recalled.retrieved is not None:
             details |= self._recall(unit, recalled.retrieved)
             memory += recalled.retrieved.usage
+            if built.memory.answerer is not None:  # what it knows is in the model, and nobody can look it up
+                details |= {"weights": True, "recall": None, "session_recall": None}
         if isinstance(outcome, AgentFailure):
             record = self._record(unit, JudgeFailure(outcome.kind, outcome.message, outcome.raw), details)
         else:
