@@ -69,7 +69,7 @@ class WorkUnit:
     position: int = field(default=0, compare=False)
     """Place in the order of the run's rows."""
     after: tuple[str, ...] = field(default=(), compare=False)
-    """Keys of the units that must be done before it; where one of them failed, so does this one."""
+    """Keys of units ahead of it in the plan that must have ended; where one is done anew, so is this one."""
     earlier: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
     """The stored rows of a unit that failed and is tried again: only what failed in it is to be done."""
     key: str = field(init=False, compare=False)

@@ -140,8 +140,8 @@ class Sink(Protocol):
     def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
         """Take a finished unit with its rows."""
 
-    def succeeded(self, key: str) -> bool | None:
-        """Say whether a finished unit succeeded; None where it is not finished."""
+    def holds(self, key: str) -> bool:
+        """Say whether it has a finished unit, failed or not."""
 
     def flush_if_due(self) -> float | None:
         """Make durable what has waited long enough; say in how many seconds the rest will have."""
@@ -163,9 +163,9 @@ class Outcome(Value):
 
 @dataclass(frozen=True, slots=True)
 class Unmet:
-    """The failure of a unit that waited for another one in vain; a record of any study of judged rows."""
+    """The failure of a unit that waits for one that nothing finishes; of any study of judged rows."""
 
-    why: str
+    why: str = "what had to be done before is not planned"
     failed: bool = True
     usage: Usage = NO_USAGE
 
@@ -190,6 +190,8 @@ class _Workers:
     """Units that have waited, and may begin."""
     waiting: dict[str, list[WorkUnit]] = field(default_factory=dict)
     """By key of what they wait for: units that hold no worker meanwhile."""
+    open: set[str] = field(default_factory=set)
+    """Keys of units that were taken, and have not ended: what they did in an earlier run counts no more."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set whenever a unit has ended, for workers that have nothing else to do."""
 
@@ -237,40 +239,33 @@ class _Workers:
         if self.ready:
             return self.ready.popleft()
         for unit in self.units:
+            self.open.add(unit.key)
             if self._may_begin(unit):
                 return unit
         return None
 
     def _may_begin(self, unit: WorkUnit) -> bool:
-        """Say whether all is done that a unit waits for; else let it wait for the first that is not.
-
-        What failed before this run may be tried again in it: only `_give_up` knows that it is not.
-        """
+        """Say whether all has ended that a unit waits for; else let it wait for the first that has not."""
         for key in unit.after:
-            if not self.sink.succeeded(key):
+            if key in self.open or not self.sink.holds(key):
                 self.waiting.setdefault(key, []).append(unit)
                 return False
         return True
 
     def _take(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
-        """Store a unit, and let go or fail those that waited for it."""
+        """Store a unit, and let go those that waited for it."""
         self.sink.add(unit, rows)
+        self.open.discard(unit.key)
         self.progress.took(rows)
         self.ended.set()
-        for waited in self.waiting.pop(unit.key, ()):
-            if any(row.failed for row in rows):
-                self._take(waited, (Unmet("what had to be done before failed"),))
-            elif self._may_begin(waited):
-                self.ready.append(waited)
+        self.ready += [waited for waited in self.waiting.pop(unit.key, ()) if self._may_begin(waited)]
 
     def _give_up(self) -> None:
         """Fail what waits for a unit that nothing will finish any more; in a circle, any."""
         own = {unit.key for units in self.waiting.values() for unit in units}
         key = next((key for key in self.waiting if key not in own), next(iter(self.waiting)))
-        failed = self.sink.succeeded(key) is False
-        why = "what had to be done before failed" if failed else "what had to be done before is not planned"
         for unit in self.waiting.pop(key):
-            self._take(unit, (Unmet(why),))
+            self._take(unit, (Unmet(),))
 
     def _end(self, error: DialogaugeError) -> None:
         # The first error that ends the run is the one to report; the rest are its echoes.

@@ -456,16 +456,14 @@ class RunDatabase:
                 return None
             return StoredUnit(key, row[0], self._rows_reader()(unpack(row[1], read_as(row[2], bytes))))
 
-    def succeeded(self, key: str) -> bool | None:
-        """Say whether a finished unit succeeded; None where it is not finished."""
+    def holds(self, key: str) -> bool:
+        """Say whether a unit is finished, failed or not."""
         name = bytes.fromhex(key)
-        for _, place, _ in reversed(self._pending):
-            if place[0] == name:
-                return not place[-1]
-        query = "SELECT failed FROM judges CROSS JOIN units ON judge = id WHERE key = ?"
+        if any(place[0] == name for _, place, _ in reversed(self._pending)):
+            return True
+        query = "SELECT 1 FROM judges CROSS JOIN units ON judge = id WHERE key = ?"
         with store_errors(self.path):
-            row = self._db.execute(query, (name,)).fetchone()
-            return None if row is None else not row[0]
+            return self._db.execute(query, (name,)).fetchone() is not None
 
     def _judge(self, digest: str) -> _StoredJudge | None:
         query = "SELECT id, dictionary FROM judges WHERE digest = ?"

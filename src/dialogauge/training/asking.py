@@ -61,8 +61,8 @@ class _Nowhere:
     def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
         pass
 
-    def succeeded(self, key: str) -> None:
-        pass
+    def holds(self, key: str) -> bool:
+        return False
 
     def flush_if_due(self) -> None:
         pass
