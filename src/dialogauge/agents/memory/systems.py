@@ -142,6 +142,8 @@ MEMORY_SYSTEMS: Final[Mapping[str, str]] = {
     "bm25-session": "sessions by their words; what the assistant led, by its first question",
     "bm25-both": "messages and sessions by their words, each dialogue once",
     "ranked-message": "messages by a fitted ranking: words, neighbours, speakers, sessions",
+    "feedback-aware": "praised answers as examples and corrections as rules, by words and request",
+    "feedback-blind": "the same system, which heeds no clicks and no scores: its control",
     "embed-message": "messages by the cosine of their embeddings",
     "embed-session": "sessions by the cosine of their embeddings",
 }
@@ -291,7 +293,7 @@ class IndexedMemory(_Dialogues):
         """Search for the bare question, and give the best items that fit, each once."""
         most = len(self._items) if room.items is None else room.items
         # A dialogue is given once, whatever of it was hit: its best part counts.
-        several = most if self.unit == "message" else min(len(self._items), most * _PARTS)
+        several = most if self.unit == "message" else min(len(self._items), most * PARTS)
         hits, usage = await self.index.search(question, several) if several else ((), Usage())
         once: dict[tuple[str, int | None], MemoryItem] = {}
         for key, score in hits:
@@ -345,7 +347,7 @@ class IndexedMemory(_Dialogues):
         super()._drop(dialogue)
 
 
-_PARTS: Final = 8
+PARTS: Final = 8
 """So many messages of a dialogue may be hit before it is missed among those that are given."""
 
 
@@ -366,6 +368,10 @@ def build_memory(
             msg, hint=f"did you mean {meant!r}?" if meant else f"there are {', '.join(MEMORY_SYSTEMS)}"
         )
     kind, _, unit = name.partition("-")
+    if kind == "feedback":
+        from dialogauge.agents.memory.feedback_aware import feedback_memory  # it stands on this file
+
+        return feedback_memory(name)
     if kind == "oracle":
         return OracleMemory(evidence=evidence or {})
     if not unit:

@@ -82,6 +82,12 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
         None, "Folder of the model of BERTScore, for JuDGE (bert-base-chinese).", metavar="DIR"
     )
     controls: bool = setting(True, "Leave out none, full and oracle.", "--no-controls")
+    twins: tuple[Literal["shuffled", "echo", "last", "other-case"], ...] = setting(
+        (),
+        "Twins of each system of which one thing is withheld: shuffled, echo, last or other-case.",
+        "--control",
+        metavar="NAME",
+    )
     hours: float | None = setting(
         None, "Time of one system, after which it is not asked any more.", low=0, metavar="H"
     )

@@ -35,6 +35,7 @@ from dialogauge.data.tasks import (
 )
 from dialogauge.llm import JsonEndpoint
 from dialogauge.report import Block, Page, Section, data_table
+from dialogauge.studies.learning.controls import control_of, twins
 from dialogauge.studies.learning.figures import CONTROLS, OF_RUN
 from dialogauge.studies.learning.judged import (
     PLANTED,
@@ -72,7 +73,7 @@ def chosen_systems(
     for text in [*(CONTROLS if options.controls else ()), *asked]:
         name, reference = named_system(text)
         taken = name in (*CONTROLS, *PLANTED) and reference != name
-        if taken or OF_RUN in name or not name.strip("."):
+        if taken or OF_RUN in name or control_of(name) or not name.strip("."):
             msg = f"no system can be called {name!r}"
             raise UsageError(msg, hint="controls, planted answers and tables need it: --system NAME=...")
         if name in systems:
@@ -82,6 +83,8 @@ def chosen_systems(
             reference = "bm25-message"  # in the place of what is asked, or is no code of ours
         make = _maker(name, reference, options, clients, partial(build_memory, embedder=embedder), evidence)
         systems[name] = LearningSystem(name, make, logs.get(name, logs.get("", ())))
+        if name not in CONTROLS:
+            systems |= {one.name: one for one in twins(systems[name], options.twins)}
     return tuple(systems.values())
 
 

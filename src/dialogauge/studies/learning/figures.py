@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
@@ -24,6 +25,7 @@ from dialogauge.stats import (
     label_codes,
     mean_estimate,
 )
+from dialogauge.studies.learning.controls import control_of
 from dialogauge.studies.learning.judged import PLANTED
 from dialogauge.studies.learning.memories import BUILT
 from dialogauge.studies.learning.partitions import (
@@ -405,12 +407,16 @@ def _room(name: str, fine: Sequence[Case], room: Mapping[str, int | None]) -> st
 def _pairs(
     cases: Mapping[str, Sequence[Case]], systems: Sequence[SystemFigures], unit: str
 ) -> tuple[Comparison, ...]:
-    """Compare each system with no memory, and those of equal room with each other, case by case."""
+    """Compare each system with no memory, and those of equal room with each other, case by case.
+
+    The twins of controls are beside systems, and not beside each other.
+    """
     names = [s.name for s in systems if not s.control]
     rooms = {s.name: s.room for s in systems}
     nothing = {name: f"none{name[len(_plainly(name)) :]}" for name in names}
     pairs = [pair for pair in nothing.items() if pair[1] in cases]
-    pairs += [(a, b) for i, a in enumerate(names) for b in names[i + 1 :] if rooms[a] == rooms[b]]
+    of_equal_room = ((a, b) for a, b in combinations(names, 2) if rooms[a] == rooms[b])
+    pairs += [pair for pair in of_equal_room if not all(control_of(_plainly(name)) for name in pair)]
     scores = {
         name: {c["id"]: (c["score"], _cluster(c)) for c in _answerable(of) if c.get("score") is not None}
         for name, of in cases.items()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from dialogauge.agents.memory import (
     CheckedMemory,
@@ -30,6 +30,9 @@ _KEPT: Final = 4
 """Memories that stay in this process: those of the units in flight, and one to go on from."""
 _POINTS: Final = 40
 """Of the growth of one memory."""
+
+Control = Literal["shuffled", "echo", "last", "other-case"]
+"""What a system is told apart from, with the same memory; see `controls`."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ class LearningSystem:
     """Returns an empty memory, of the id of the corpus that will be asked about and of a name of its own."""
     logs: tuple[Chunk, ...] = ()
     """What the assistant led before, batch by batch."""
+    control: Control | None = None
+    """Of which it is the twin."""
 
     def empty(self) -> Memory:
         """Return an empty one: of whom it says what it is."""

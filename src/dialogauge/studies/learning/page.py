@@ -34,9 +34,11 @@ from dialogauge.stats import Comparison, Estimate
 from dialogauge.studies.judging.page import run_page, settings_section
 from dialogauge.studies.judging.report import unjudged_section
 from dialogauge.studies.judging.shown import show_conversation
+from dialogauge.studies.learning.controls import CONTROL_WORDS, control_of
 from dialogauge.studies.learning.figures import (
     CONTROLS,
     NO_MODEL,
+    OF_RUN,
     LearnResult,
     LearnSet,
     MemoryCost,
@@ -49,7 +51,7 @@ from dialogauge.text import counted
 
 _SETTINGS: Final = (
     *("inputs", "systems", "protocol", "logs_file", "step_size", "k", "context_tokens", "sample", "options"),
-    *("disputed_file", "norm_from", "planted", "hours", "system_timeout", "seed"),
+    *("disputed_file", "norm_from", "twins", "planted", "hours", "system_timeout", "seed"),
 )
 _WHOLE_SHARE: Final = 0.995
 """Of the memory: who gives less has left something out."""
@@ -209,6 +211,9 @@ def _set_blocks(figures: LearnSet) -> Iterator[Block]:
         yield _room_table(figures)
     if figures.pairs:
         yield _pair_table(figures.pairs)
+        shown = {control_of(one.name.partition(OF_RUN)[0]) for one in figures.systems}
+        if said := tuple(f"{one} {text}." for one, text in CONTROL_WORDS.items() if one in shown):
+            yield Callout(said, "info")
     if figures.steps:
         yield _step_table(figures)
     if notes := tuple(_notes(figures)):

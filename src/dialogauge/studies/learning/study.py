@@ -41,6 +41,7 @@ from dialogauge.runs import (
     Study,
     StudyFacts,
 )
+from dialogauge.studies.learning.controls import controlled, other_questions
 from dialogauge.studies.learning.figures import NO_MODEL, LearnResult, learn_result
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories, digest_of
 from dialogauge.studies.learning.page import learn_page
@@ -58,6 +59,8 @@ ANSWERED: Final = digest([LEARN])
 """The digest under which all answers of a run are kept, whoever gave them."""
 _CONDITIONS: Final = "conditions"
 """The key under which a run file holds what makes systems comparable."""
+_SHOWN: Final = 5
+"""Items of an answer that its row shows with why they were given."""
 MOST_TOKENS: Final = 100_000
 """Of the room of a system that gives everything, where no other number is asked for."""
 
@@ -136,6 +139,8 @@ class LearningStudy(Study[LearnResult]):
         }
         self._digests = {digest_of(()), *(digest_of((chunk,)) for chunk in self._corpora.values())}
         self._options = options_of(self.tasks) if self.options else {}
+        asks_other = any(system.control == "other-case" for system in self.systems)
+        self._others = other_questions(self.tasks, self.seed) if asks_other else {}
         self._places = {
             name: {m.extra.get("id"): (s.id, n, m.text) for s in sessions for n, m in enumerate(s.messages)}
             for name, sessions in self.file.corpora.items()
@@ -182,11 +187,13 @@ class LearningStudy(Study[LearnResult]):
         places = count()
         for system in self.systems:
             about = MemoryAgent(system.empty(), self.answerer, self.room).digest
+            others = digest(self._others) if system.control == "other-case" else None
             for corpus, tasks in groups.items():
                 chunk = None if corpus is None else self._corpora[corpus]
-                for step, chunks in schedule(self.protocol, chunk, system.logs):
+                for step, given in schedule(self.protocol, chunk, system.logs):
+                    chunks = controlled(given, system.control, self.seed)
                     holds = digest_of(chunks)
-                    part = digest([*asks, about, answerer, holds, step])
+                    part = digest([*asks, about, answerer, holds, step, *([others] if others else [])])
                     for task in tasks:
                         unit = self._unit(task, system.name, part, next(places))
                         yield replace(unit, system=system, chunks=chunks, step=step)
@@ -225,8 +232,9 @@ class LearningStudy(Study[LearnResult]):
         if self.answerer is not None and asks_for_a_phrase(task):
             messages = (Message("system", own_template("phrase", language)), *messages)
         asked = Conversation(self._id(one), messages, language=task.language)
+        query = self._others[task.id] if system.control == "other-case" else task.question
         recalled = await MemoryAgent(built.memory, self.answerer, room).answer(
-            asked, seed=unit.seed, query=task.question
+            asked, seed=unit.seed, query=query
         )
         self.memories.took(system.name, recalled.retrieve_s + recalled.answer_s)
         return (self._answered(one, recalled, built.booked()),)
@@ -312,6 +320,10 @@ class LearningStudy(Study[LearnResult]):
             "whole": any(item.kind == "episodic" for item in wholes),
             "retrieved": [[i.dialogue, i.message if i.message else i.position] for i in items[:20]],
         }
+        if given := [item for item in items if item.why][:_SHOWN]:
+            details["given"] = [
+                {"from": i.dialogue, "kind": i.kind, "why": i.why, "text": i.text[:200]} for i in given
+            ]
         # Of texts without an origin nobody knows whether they are the evidence.
         if wanted and (not items or any(item.dialogue or item.message for item in items)):
             details["recall"] = _found(wanted, items)
@@ -331,6 +343,9 @@ class LearningStudy(Study[LearnResult]):
     def facts(self) -> StudyFacts:
         """Return which systems were asked what."""
         about = {s.name: dict(s.empty().describe()) for s in self.systems}
+        about = {
+            s.name: {**about[s.name], **({"control": s.control} if s.control else {})} for s in self.systems
+        }
         return StudyFacts(
             judge={"name": ", ".join(about), "digest": ANSWERED},
             dimensions=(),
