@@ -120,7 +120,7 @@ def _slope(name: str, cases: Sequence[Trajectory], unit: str) -> Comparison | No
 def _forgetting(cases: Sequence[Trajectory], unit: str) -> Forgetting:
     """Count what is lost at the last step of the run, over the cases that have it."""
     last = max((step for case in cases for step in case.scores), default=0)
-    counted = []
+    counted: list[tuple[Hashable, float, float]] = []
     for case in (case for case in cases if last in case.scores):
         right = [score >= RIGHT for _, score in sorted(case.scores.items())]
         if True in right[:-1]:
@@ -128,7 +128,8 @@ def _forgetting(cases: Sequence[Trajectory], unit: str) -> Forgetting:
             counted.append((case.cluster, float(not right[-1]), 1 - sum(after) / len(after)))
     codes, groups = label_codes([cluster for cluster, *_ in counted])
     sizes = np.bincount(codes, minlength=groups).astype(np.float64)
-    lost, chance = (np.bincount(codes, [one[i] for one in counted], groups) for i in (1, 2))
+    lost = np.bincount(codes, [gone for _, gone, _ in counted], groups).astype(np.float64)
+    chance = np.bincount(codes, [share for *_, share in counted], groups).astype(np.float64)
     gain, basis = gain_of_sums((chance, sizes), (lost, sizes), limits=(0.0, 1.0), unit=unit, paired=True)
     return Forgetting(
         mean_of_sums(lost, sizes, limits=(0.0, 1.0), unit=unit),

@@ -316,6 +316,8 @@ class LearningStudy(Study[LearnResult]):
             "items": len(items),
             "tokens": tokens,
             "share": min(1.0, tokens / holds) if holds else None,
+            "retrieve_calls": retrieved.usage.calls + retrieved.usage.cached,
+            "retrieve_tokens": retrieved.usage.prompt_tokens + retrieved.usage.completion_tokens,
             "kinds": {kind: sum(i.kind == kind for i in items) for kind in sorted({i.kind for i in items})},
             "whole": any(item.kind == "episodic" for item in wholes),
             "retrieved": [[i.dialogue, i.message if i.message else i.position] for i in items[:20]],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialogauge.studies.learning.figures import _cost, _set
+from dialogauge.studies.learning.figures import _set
 
 ROOM = {"items": 5, "tokens": None}
 
@@ -13,8 +13,13 @@ def case(system, number, score, **more):
     known = {"dataset": "d", "corpus": f"c{number % 4}", "category": "temporal", "disputed": None, "step": 0}
     known |= {"items": 5, "tokens": 90, "share": 0.1, "kinds": {}, "whole": False, "retrieve_s": 0.002}
     known |= {"answer_s": 0.0, "metric": "locomo", "recall": score, "failure": None, "message": None}
-    usage = {"prompt_tokens": 100, "completion_tokens": 10}
-    used = {"usage": {**usage, "by_role": {"memory": {"prompt_tokens": 60, "completion_tokens": 0}}}}
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "calls": 2, "cached": 1}
+    used = {
+        "usage": {
+            **usage,
+            "by_role": {"memory": {"prompt_tokens": 60, "completion_tokens": 0, "calls": 1, "cached": 0}},
+        }
+    }
     return {**known, **used, "system": system, "id": f"q{number}", "score": score, **more}
 
 
@@ -43,16 +48,3 @@ def test_unequal_room_is_never_compared():
     assert of.pairs == ()
     equal = _set("d", cases, {"items": None, "tokens": 900})
     assert [(p.a, p.b) for p in equal.pairs] == [("a", "b")]
-
-
-def test_what_a_memory_cost_is_that_of_its_last_step():
-    def note(step, dialogues, seconds, points, size=100):
-        about = {"system": "a", "step": step, "dialogues": dialogues, "messages": 2 * dialogues}
-        return {**about, "seconds": seconds, "calls": 4, "tokens": 40, "bytes": size, "points": points}
-
-    points = [[2 * n + 2, 1.0 if n < 4 else 3.0, 2] for n in range(8)]
-    cost = _cost([note(0, 2, 1.0, []), note(1, 8, 16.0, points)])
-    assert (cost.memories, cost.dialogues, cost.messages) == (1, 8, 16)
-    assert (cost.seconds_a_dialogue, cost.calls_a_dialogue, cost.tokens_a_dialogue) == (2.0, 0.5, 5.0)
-    assert cost.growth == 3.0  # the last two of eight took three seconds, the first two one
-    assert _cost([note(0, 2, 1.0, [], None)]).bytes is None
