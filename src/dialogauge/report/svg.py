@@ -225,8 +225,8 @@ def curve(id: str, block: Curve) -> Html:
     edge = 0.0 if block.square else 0.04
     words = "; ".join(_point_words(p, block) for p in block.points[:_MOST_SAID])
     for line in block.lines:
-        said = "; ".join(_point_words(p, block) for p in line.points[:_MOST_SAID])
-        words += f"{line.name}: {said}. "
+        points = "; ".join(_point_words(p, block) for p in line.points[:_MOST_SAID])
+        words += f"{line.name}: {points}. "
     return chart(
         id,
         block.title,

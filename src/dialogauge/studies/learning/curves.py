@@ -39,7 +39,7 @@ LEVEL_LINE: Final = "no change"
 
 
 @dataclass(frozen=True, slots=True)
-class Trajectory:
+class CaseScores:
     """The scores of one case by step, from 0 to 1, in the order of the steps; a failed one is left out."""
 
     cluster: Hashable
@@ -74,7 +74,7 @@ class LearningCurve:
 
 def learning_curves(
     points: Mapping[str, Sequence[tuple[int, Estimate]]],
-    cases: Mapping[str, Sequence[Trajectory]],
+    cases: Mapping[str, Sequence[CaseScores]],
     unit: str,
     *,
     forgetting: bool = True,
@@ -98,7 +98,7 @@ def learning_curves(
     return curves
 
 
-def _slope(name: str, cases: Sequence[Trajectory], unit: str) -> Comparison | None:
+def _slope(name: str, cases: Sequence[CaseScores], unit: str) -> Comparison | None:
     """Hold the slope of a system against none; None where no case has two steps."""
     cases = [case for case in cases if len(case.scores) > 1]
     if not cases:
@@ -117,7 +117,7 @@ def _slope(name: str, cases: Sequence[Trajectory], unit: str) -> Comparison | No
     return compare_gain((name, LEVEL_LINE), "slope", (value, 0.0), gain, basis)
 
 
-def _forgetting(cases: Sequence[Trajectory], unit: str) -> Forgetting:
+def _forgetting(cases: Sequence[CaseScores], unit: str) -> Forgetting:
     """Count what is lost at the last step of the run, over the cases that have it."""
     last = max((step for case in cases for step in case.scores), default=0)
     counted: list[tuple[Hashable, float, float]] = []

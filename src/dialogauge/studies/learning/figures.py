@@ -27,7 +27,7 @@ from dialogauge.stats import (
     mean_estimate,
 )
 from dialogauge.studies.learning.controls import control_of
-from dialogauge.studies.learning.curves import LearningCurve, Trajectory, learning_curves
+from dialogauge.studies.learning.curves import LearningCurve, CaseScores, learning_curves
 from dialogauge.studies.learning.judged import PLANTED, judged_scores
 from dialogauge.studies.learning.memories import BUILT, MemoryCost, memory_cost
 from dialogauge.studies.learning.partitions import (
@@ -299,7 +299,7 @@ def _along(
     return learning_curves(points, _trajectories(brought), "cases", forgetting=False)
 
 
-def _trajectories(cases: Iterable[Case]) -> dict[str, list[Trajectory]]:
+def _trajectories(cases: Iterable[Case]) -> dict[str, list[CaseScores]]:
     """Return by system that can learn the scores of each case along the steps."""
     by_case: dict[str, dict[tuple[Hashable, ...], dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for case in cases:
@@ -307,7 +307,7 @@ def _trajectories(cases: Iterable[Case]) -> dict[str, list[Trajectory]]:
             key = (_cluster(case), case["dataset"], case["id"], case.get("run"))
             by_case[case["system"]][key][case["step"]] = case["score"]
     return {
-        system: [Trajectory(key[0], dict(sorted(scores.items()))) for key, scores in of.items()]
+        system: [CaseScores(key[0], dict(sorted(scores.items()))) for key, scores in of.items()]
         for system, of in by_case.items()
     }
 

@@ -221,13 +221,13 @@ def example_section(run: StoredRun) -> Iterator[Section]:
 def _example(details: Mapping[str, Any], talk: Conversation) -> Card:
     """Show a question, the answer to it, and each item that was given for it."""
     asked = next((m.text for m in reversed(talk.messages) if m.role == "user"), "")
-    said = talk.messages[-1].text if talk.messages[-1].role == "assistant" else "no reply"
+    answer = talk.messages[-1].text if talk.messages[-1].role == "assistant" else "no reply"
     items = tuple(
         (f"{one['why']}, ", Span(f"{one['kind']}, {one['from'] or 'of no dialogue'}: ", "soft"), one["text"])
         for one in details["given"]
     )
     score = f"score {words.decimal(details.get('score'), 3)}"
-    return Card(asked, (Callout((("Answer: ", Span(said, "quote")),)), Items(items)), score)
+    return Card(asked, (Callout((("Answer: ", Span(answer, "quote")),)), Items(items)), score)
 
 
 def set_curves(figures: LearnSet, score: str) -> Iterator[Block]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dialogauge.studies.learning.curves import Trajectory, learning_curves
+from dialogauge.studies.learning.curves import CaseScores, learning_curves
 
 STEPS = 8
 
@@ -13,7 +13,7 @@ STEPS = 8
 def curve_of(rows, clusters=None):
     """Return the curve of a system; a row is a case, None a failure."""
     cases = [
-        Trajectory(n if clusters is None else clusters[n], {t: v for t, v in enumerate(row) if v is not None})
+        CaseScores(n if clusters is None else clusters[n], {t: v for t, v in enumerate(row) if v is not None})
         for n, row in enumerate(rows)
     ]
     return learning_curves({"a": ()}, {"a": cases}, "tasks")["a"]
