@@ -27,7 +27,7 @@ from dialogauge.stats import (
     mean_estimate,
 )
 from dialogauge.studies.learning.controls import control_of
-from dialogauge.studies.learning.curves import LearningCurve, CaseScores, learning_curves
+from dialogauge.studies.learning.curves import CaseScores, LearningCurve, learning_curves
 from dialogauge.studies.learning.judged import PLANTED, judged_scores
 from dialogauge.studies.learning.memories import BUILT, MemoryCost, memory_cost
 from dialogauge.studies.learning.partitions import (
