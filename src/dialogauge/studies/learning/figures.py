@@ -44,7 +44,7 @@ from dialogauge.text import counted
 CONTROLS: Final = ("none", "full", "oracle")
 """What stands beside every system: no memory, all of it, and the evidence itself."""
 _BY_ITSELF: Final[Mapping[str, str]] = {"none": "nothing", "full": "everything", "oracle": "evidence"}
-_BEFORE: Final = {"without": "nothing", "own": "its dialogue", "other": "another dialogue"}
+BEFORE: Final = {"without": "nothing", "own": "its dialogue", "other": "another dialogue"}
 """What stands before a question, by the condition of a feedback's effect."""
 _NOWHERE: Final = CATEGORIES[5]
 NO_MODEL: Final = "extract"
@@ -457,7 +457,7 @@ def _plainly(name: str) -> str:
 def _room(name: str, fine: Sequence[Case], room: Mapping[str, int | None]) -> str:
     """Say how much a system may give; without a bound on items tokens bound all alike."""
     if condition := next((case["condition"] for case in fine if case.get("condition")), None):
-        return _BEFORE[condition]
+        return BEFORE[condition]
     if (control := _plainly(name)) in _BY_ITSELF:
         return _BY_ITSELF[control]
     if room["items"] is None:

@@ -115,6 +115,8 @@ def action_tables(result: LearnResult) -> Iterator[Block]:
         for title, attribute in (("min-max", "minmax_by_case"), ("z", "z_by_case")):
             scores = {one.system: getattr(one, attribute) for one in partition.systems}
             yield _action_table(f"{name}, {title}", result.actions, scores, ())
+    if result.actions:
+        yield Callout(("Actions differ in how many dialogues have them: what was taken in says how many.",))
 
 
 def _action_table(
@@ -145,18 +147,12 @@ def effect_table(result: LearnResult) -> Iterator[Block]:
                 three = f"without{comma}{run}", name, f"other-case{colon}{system}{comma}{run}"
                 means = (number(scores.get(one)) for one in three)
                 differences = (number(gains.get((name, three[n])), signed=True) for n in (0, 2))
-                led_by = system + comma + run
-                rows.append((of.dataset, led_by or Missing(), Count(scores[name].n), *means, *differences))
+                led_by = system + comma + run or "the log"
+                rows.append((of.dataset, led_by, Count(scores[name].n), *means, *differences))
     if rows:
-        heads: list[Column] = [
-            "data set",
-            TableColumn("dialogues of", "text"),
-            "answers",
-            "without",
-            "own dialogue",
-        ]
-        heads = [*heads, "another dialogue", "own less without", "own less another"]
-        yield data_table("Feedback before the same question", heads, rows)
+        heads: list[Column] = ["data set", TableColumn("dialogues of", "text"), "answers", "without"]
+        heads = [*heads, "its own", "another's", "its own less without", "its own less another's"]
+        yield data_table("Feedback: the same question with a dialogue before it", heads, rows)
         what = "Another case's dialogue is as long: feedback is worth what its own gives above that."
         yield Callout((what,))
 

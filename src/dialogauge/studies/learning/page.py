@@ -36,6 +36,7 @@ from dialogauge.studies.judging.report import unjudged_section
 from dialogauge.studies.judging.shown import show_conversation
 from dialogauge.studies.learning.controls import CONTROL_WORDS, control_of
 from dialogauge.studies.learning.figures import (
+    BEFORE,
     CONTROLS,
     NO_MODEL,
     OF_RUN,
@@ -166,8 +167,10 @@ class ComparedSystems:
     @property
     def page(self) -> Page:
         """The page, as of today."""
-        today = datetime.now(UTC).date().isoformat()
-        return Page("Memory systems", tuple(learn_blocks(self.result)), "", today, __version__)
+        today, of = datetime.now(UTC).date().isoformat(), self.result
+        drawn = ((one.dataset, tuple(set_curves(one, _metric(one)))) for one in of.sets)
+        curves = (Section(f"{name} along the steps", blocks) for name, blocks in drawn if blocks)
+        return Page("Memory systems", (*curves, *learn_blocks(of)), "", today, __version__)
 
 
 def learn_blocks(result: LearnResult) -> Iterator[Block]:
@@ -369,7 +372,8 @@ def _notes(figures: LearnSet) -> Iterator[str]:
             yield f"{s.name} gave nothing at all{why}."
         elif s.room == "everything" and s.share is not None and s.share < _WHOLE_SHARE:
             yield f"{s.name} gave {s.share:.0%} of the memory: the rest does not fit into its room."
-        if not s.control and s.share is not None and s.share > _ALL_SHARE:
+        retrieves = not s.control and s.room not in BEFORE.values()
+        if retrieves and s.share is not None and s.share > _ALL_SHARE:
             yield f"{s.name} gave {s.share:.0%} of its memory: that is nearly everything, and no retrieval."
         for category, ceiling in figures.ceilings.items():
             earned = s.categories.get(category)

@@ -139,7 +139,7 @@ def test_the_effect_of_feedback_is_paired_with_no_dialogue_and_with_another_one(
     }
     assert [s.room for s in result.sets[0].systems] == ["nothing", "its dialogue", "another dialogue"]
     lines = to_text(learn_blocks(result), width=160).splitlines()
-    shown = lines[next(n for n, line in enumerate(lines) if "before the same question" in line) + 3].split()
+    shown = lines[next(n for n, line in enumerate(lines) if "with a dialogue before it" in line) + 3].split()
     assert shown == ["d", "x", "8", "0.200", "0.600", "0.500", "+0.400", "+0.100"]
 
 
