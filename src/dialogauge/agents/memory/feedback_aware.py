@@ -12,8 +12,6 @@ from typing import Any, Final, Self
 from dialogauge.agents.memory.protocol import Feedback, Memory, MemoryItem, Retrieved, Room, items_of
 from dialogauge.agents.memory.systems import PARTS, IndexedMemory
 from dialogauge.core import Conversation, Usage
-from dialogauge.core.json_keys import as_json
-from dialogauge.core.shape import read_as
 from dialogauge.data.tasks import RoundFeedback
 
 _PRAISED: Final = 7
@@ -80,11 +78,20 @@ class FeedbackMemory(IndexedMemory):
     def save(self, folder: Path) -> None:
         """Write the dialogues, and what users let show."""
         super().save(folder)
-        (folder / _FILE).write_text(json.dumps(as_json(self._said)), encoding="utf-8")
+        said = {
+            id: [[r.round, r.actions, r.score, r.ended] for r in of.rounds] for id, of in self._said.items()
+        }
+        (folder / _FILE).write_text(json.dumps(said), encoding="utf-8")
 
     async def load(self, folder: Path) -> None:
         """Read both, and index anew."""
-        self._said = read_as(json.loads((folder / _FILE).read_text("utf-8")), dict[str, Feedback])
+        said = json.loads((folder / _FILE).read_text("utf-8"))
+        self._said = {
+            id: Feedback(
+                tuple(RoundFeedback(number, tuple(actions), *more) for number, actions, *more in rounds)
+            )
+            for id, rounds in said.items()
+        }
         await super().load(folder)
 
     def _keep(self, conversation: Conversation, *, corpus: bool) -> dict[str, MemoryItem]:

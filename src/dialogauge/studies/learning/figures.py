@@ -409,19 +409,24 @@ def _pairs(
 ) -> tuple[Comparison, ...]:
     """Compare each system with no memory, and those of equal room with each other, case by case.
 
-    The twins of controls are beside systems, and not beside each other.
+    The twin of a control is beside its own system alone.
     """
     names = [s.name for s in systems if not s.control]
     rooms = {s.name: s.room for s in systems}
     nothing = {name: f"none{name[len(_plainly(name)) :]}" for name in names}
     pairs = [pair for pair in nothing.items() if pair[1] in cases]
     of_equal_room = ((a, b) for a, b in combinations(names, 2) if rooms[a] == rooms[b])
-    pairs += [pair for pair in of_equal_room if not all(control_of(_plainly(name)) for name in pair)]
+    pairs += [(a, b) for a, b in of_equal_room if not control_of(_plainly(a)) and _comparable(a, b)]
     scores = {
         name: {c["id"]: (c["score"], _cluster(c)) for c in _answerable(of) if c.get("score") is not None}
         for name, of in cases.items()
     }
     return adjusted([one for pair in pairs if (one := _compared(pair, scores, unit))])
+
+
+def _comparable(system: str, other: str) -> bool:
+    control = control_of(_plainly(other))
+    return control is None or other.replace(f" ({control})", "") == system
 
 
 def _compared(
