@@ -212,8 +212,8 @@ def _set_blocks(figures: LearnSet) -> Iterator[Block]:
     if figures.pairs:
         yield _pair_table(figures.pairs)
         shown = {control_of(one.name.partition(OF_RUN)[0]) for one in figures.systems}
-        if said := tuple(f"{one} {text}." for one, text in CONTROL_WORDS.items() if one in shown):
-            yield Callout(said, "info")
+        if notes := tuple(f"{one} {text}." for one, text in CONTROL_WORDS.items() if one in shown):
+            yield Callout(notes, "info")
     if figures.steps:
         yield _step_table(figures)
     if notes := tuple(_notes(figures)):

@@ -190,8 +190,8 @@ class LearningStudy(Study[LearnResult]):
             others = digest(self._others) if system.control == "other-case" else None
             for corpus, tasks in groups.items():
                 chunk = None if corpus is None else self._corpora[corpus]
-                for step, given in schedule(self.protocol, chunk, system.logs):
-                    chunks = controlled(given, system.control, self.seed)
+                for step, taught in schedule(self.protocol, chunk, system.logs):
+                    chunks = controlled(taught, system.control, self.seed)
                     holds = digest_of(chunks)
                     part = digest([*asks, about, answerer, holds, step, *([others] if others else [])])
                     for task in tasks:
@@ -320,9 +320,9 @@ class LearningStudy(Study[LearnResult]):
             "whole": any(item.kind == "episodic" for item in wholes),
             "retrieved": [[i.dialogue, i.message if i.message else i.position] for i in items[:20]],
         }
-        if given := [item for item in items if item.why][:_SHOWN]:
+        if reasoned := [item for item in items if item.why][:_SHOWN]:
             details["given"] = [
-                {"from": i.dialogue, "kind": i.kind, "why": i.why, "text": i.text[:200]} for i in given
+                {"from": i.dialogue, "kind": i.kind, "why": i.why, "text": i.text[:200]} for i in reasoned
             ]
         # Of texts without an origin nobody knows whether they are the evidence.
         if wanted and (not items or any(item.dialogue or item.message for item in items)):
