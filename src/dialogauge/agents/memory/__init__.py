@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.agents.memory.agent import MemoryAgent, RecalledTurn
+    from dialogauge.agents.memory.agent import MemoryAgent, RecalledDialogue, RecalledTurn
     from dialogauge.agents.memory.building import MEMORY_SYSTEMS, build_memory
     from dialogauge.agents.memory.checked import CheckedMemory
     from dialogauge.agents.memory.extracting import extract

@@ -36,6 +36,7 @@ from dialogauge.studies.learning.partitions import (
     references_of,
 )
 from dialogauge.studies.learning.scoring import CATEGORIES
+from dialogauge.studies.learning.teaching import TAUGHT
 from dialogauge.text import counted
 
 CONTROLS: Final = ("none", "full", "oracle")
@@ -172,7 +173,8 @@ def learn_result(rows: Iterable[Row], run: StoredRun, pending: int) -> LearnResu
     Raises UsageError where the references of another run are of other data sets.
     """
     notes = run.database.all_meta(NOTES + BUILT).values()
-    return _result([_case(row) for row in rows], run.manifest.facts, notes, pending)
+    answers = (row for row in rows if TAUGHT not in row["details"])
+    return _result([_case(row) for row in answers], run.manifest.facts, notes, pending)
 
 
 def compared_result(runs: Mapping[str, StoredRun], judged: Sequence[StoredRun] = ()) -> LearnResult:
