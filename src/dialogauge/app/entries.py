@@ -176,8 +176,8 @@ for _study in (
     ),
     ListedStudy(
         name="learn",
-        help="Measure what a memory is worth and costs.\n\nrun asks tasks of memory "
-        "systems, compare lays runs beside each other; tasks and systems list what there is.",
+        help="Measure what a memory is worth and costs.\n\nrun asks tasks of memory systems, dialogues lets "
+        "users teach them, compare lays runs beside each other; tasks and systems list what there is.",
         settings=f"{_LEARN}.settings:LearnOptions",
         entry=f"{_LEARN}.run:RUN",
         rows="judgements",
@@ -186,9 +186,9 @@ for _study in (
                 name=name,
                 settings=f"{_LEARN}.settings:Learn{name.capitalize()}Options",
                 entry=f"{_LEARN}.{name}:{name.upper()}",
-                dry_run=False,
+                dry_run=name == "dialogues",
             )
-            for name in ("compare", "tasks", "systems")
+            for name in ("compare", "dialogues", "tasks", "systems")
         ),
     ),
     ListedStudy(

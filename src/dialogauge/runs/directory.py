@@ -36,6 +36,7 @@ FILES: Final = {
     "predictions": "predictions.jsonl",
     "scores": "scores.jsonl",
     "kept": "kept.jsonl",
+    "logs": "logs.jsonl",
 }
 
 

@@ -64,23 +64,36 @@ class MemoryAgent:
         return (await self.answer(conversation, seed=seed)).turn
 
     async def answer(
-        self, conversation: Conversation, *, seed: int = 0, query: str | None = None
+        self,
+        conversation: Conversation,
+        *,
+        seed: int = 0,
+        query: str | None = None,
+        first: Retrieved | None = None,
     ) -> RecalledTurn:
         """Return the reply with what was recalled for it, and the seconds of both.
 
-        `query` is what is searched for, where the last message of the user holds more than that.
+        Args:
+            conversation: It ends with a message of the user.
+            seed: Of the answerer.
+            query: What is searched for, where the last message of the user holds more than that.
+            first: What was recalled for the first message of the dialogue: nothing is recalled again, and
+                it stands before that message. Without a model each further answer begins with the next item.
         """
-        last = max((n for n, m in enumerate(conversation.messages) if m.role == "user"), default=None)
-        if last is None:
+        users = [n for n, m in enumerate(conversation.messages) if m.role == "user"]
+        if not users:
             return RecalledTurn(AgentTurn(AgentFailure("no_reply", "nobody asks anything")))
+        asked = [n for n in users if n >= conversation.prefix]
+        last, round_ = (users[-1], 0) if first is None else (asked[0], len(asked) - 1)
         question, begun = conversation.messages[last].text, time.monotonic()
         try:
-            retrieved = await self.memory.retrieve(query or question, self.room)
+            retrieved = first or await self.memory.retrieve(query or question, self.room)
         except SystemFault as fault:
             return RecalledTurn(AgentTurn(AgentFailure("judge_error", str(fault))))
         came = time.monotonic()
         if self.answerer is None:
-            turn = AgentTurn(AgentReply(extract(question, retrieved.items) or "not mentioned"))
+            said = extract(question, retrieved.items[round_:]) or "not mentioned"
+            turn = AgentTurn(AgentReply(said))
         else:
             if retrieved.items:
                 template = own_template("recalled", "zh" if has_chinese(question) else "en")
@@ -89,6 +102,38 @@ class MemoryAgent:
                 messages[last] = Message("user", render(template, {"items": items, "question": question}))
                 conversation = replace(conversation, messages=tuple(messages))
             turn = await self.answerer.reply(conversation, seed=seed)
-        turn = replace(turn, usage=turn.usage + retrieved.usage)
+        if first is None:
+            turn = replace(turn, usage=turn.usage + retrieved.usage)
         recall_s = came - begun if retrieved.seconds is None else retrieved.seconds
         return RecalledTurn(turn, retrieved, recall_s, time.monotonic() - came)
+
+
+@dataclass
+class RecalledDialogue:
+    """A `MemoryAgent` in one dialogue, in which only the first message is searched for."""
+
+    agent: MemoryAgent
+    first: RecalledTurn | None = None
+    """The first turn that there was an answer of the memory to."""
+
+    @property
+    def name(self) -> str:
+        """The memory's."""
+        return self.agent.name
+
+    @property
+    def digest(self) -> str:
+        """The agent's."""
+        return self.agent.digest
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return what the agent says of itself."""
+        return self.agent.describe()
+
+    async def reply(self, conversation: Conversation, *, seed: int = 0) -> AgentTurn:
+        """Recall where nothing was recalled yet, and answer."""
+        retrieved = None if self.first is None else self.first.retrieved
+        recalled = await self.agent.answer(conversation, seed=seed, first=retrieved)
+        if retrieved is None:
+            self.first = recalled
+        return recalled.turn

@@ -9,11 +9,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Self
 
-from dialogauge.agents.memory.protocol import Feedback, Memory, MemoryItem, Retrieved, Room, items_of
+from dialogauge.agents.memory.protocol import Feedback, MemoryItem, Retrieved, Room, items_of
 from dialogauge.agents.memory.systems import PARTS, IndexedMemory
 from dialogauge.core import Conversation, Usage
-from dialogauge.core.json_keys import as_json
-from dialogauge.core.shape import read_as
 from dialogauge.data.tasks import RoundFeedback
 
 _PRAISED: Final = 7
@@ -66,10 +64,10 @@ class FeedbackMemory(IndexedMemory):
         """Search for the bare question, and give the best by relevance times worth."""
         most = len(self._items) if room.items is None else room.items * PARTS
         hits, usage = await self.index.search(question, most) if self._items else ((), Usage())
-        found = [(score, self._items[key]) for key, score in hits]
-        worth = [score * (_WORTH[item.kind] if item.why else 1.0) for score, item in found]
-        items = [replace(item, score=score) for score, (_, item) in zip(worth, found, strict=True)]
-        return Retrieved(room.fill(sorted(items, key=lambda item: -(item.score or 0.0))), usage)
+        items = [self._items[key] for key, _ in hits]
+        scores = [hit[1] * (_WORTH[i.kind] if i.why else 1.0) for hit, i in zip(hits, items, strict=True)]
+        scored = [replace(item, score=score) for item, score in zip(items, scores, strict=True)]
+        return Retrieved(room.fill(sorted(scored, key=lambda item: -(item.score or 0.0))), usage)
 
     def fork(self) -> Self:
         """Return one that hears its own feedback from then on."""
@@ -80,68 +78,72 @@ class FeedbackMemory(IndexedMemory):
     def save(self, folder: Path) -> None:
         """Write the dialogues, and what users let show."""
         super().save(folder)
-        (folder / _FILE).write_text(json.dumps(as_json(self._said)), encoding="utf-8")
+        heard = {
+            id: [[r.round, r.actions, r.score, r.ended] for r in of.rounds] for id, of in self._said.items()
+        }
+        (folder / _FILE).write_text(json.dumps(heard), encoding="utf-8")
 
     async def load(self, folder: Path) -> None:
         """Read both, and index anew."""
-        self._said = read_as(json.loads((folder / _FILE).read_text("utf-8")), dict[str, Feedback])
+        heard = json.loads((folder / _FILE).read_text("utf-8"))
+        self._said = {
+            id: Feedback(
+                tuple(RoundFeedback(number, tuple(actions), *more) for number, actions, *more in rounds)
+            )
+            for id, rounds in heard.items()
+        }
         await super().load(folder)
 
     def _keep(self, conversation: Conversation, *, corpus: bool) -> dict[str, MemoryItem]:
         self._drop(conversation.id)
         self.known[conversation.id] = conversation, corpus
         led = not corpus and any(m.role == "assistant" for m in conversation.messages)
-        said = self._said.get(conversation.id, Feedback())
-        items = _of_worth(conversation, said) if led else items_of(conversation)
+        heard = self._said.get(conversation.id, Feedback())
+        items = _of_worth(conversation, heard) if led else items_of(conversation)
         kept = {f"{item.dialogue}\n{item.position}": item for item in items}
         self._items |= kept
         return {key: replace(item, why=None) for key, item in kept.items()}
 
 
-def feedback_memory(name: str) -> Memory:
-    """Return an empty `feedback-aware` or `feedback-blind`."""
-    return FeedbackMemory(name, "message", heeds=name == "feedback-aware")
-
-
 def _of_worth(conversation: Conversation, feedback: Feedback) -> Iterator[MemoryItem]:
     """Yield replies and the words after them, but for disliked replies, each with what it answers and why."""
-    said = {one.round: one for one in feedback.rounds}
+    heard = {one.round: one for one in feedback.rounds}
     replies, asked = [*accumulate(m.role == "assistant" for m in conversation.messages)], ""
     for item in items_of(conversation):
         number = replies[item.position or 0]
-        own, following = _verdict(said.get(number)), _verdict(said.get(number + 1))
+        own, following = _verdict(heard.get(number)), _verdict(heard.get(number + 1))
         if conversation.messages[item.position or 0].role == "assistant":
             if own >= 0:
-                why = f"an answer that was {_in_words(said[number])}" if own else None
+                why = f"an answer that was {_in_words(heard[number])}" if own else None
                 yield replace(item, asked=asked, why=why)
         elif not asked or own > 0:
             asked = item.text
         elif own < 0:
-            why = f"a correction after an answer that was {_in_words(said[number])}"
+            why = f"a correction after an answer that was {_in_words(heard[number])}"
             yield replace(item, asked=asked, why=why, kind="procedural")
         elif following > 0:
-            why = f"a correction before an answer that was {_in_words(said[number + 1])}"
+            why = f"a correction before an answer that was {_in_words(heard[number + 1])}"
             yield replace(item, asked=asked, why=why, kind="procedural")
         else:
             yield replace(item, asked=asked)
 
 
-def _verdict(said: RoundFeedback | None) -> int:
+def _verdict(heard: RoundFeedback | None) -> int:
     """Return 1 for a praised answer, -1 for a disliked one, 0 where nobody knows.
 
     A click counts before the score; of a like and a dislike together the score decides.
     """
-    if said is None:
+    if heard is None:
         return 0
-    praised, disliked = bool({"like", "copy"} & {*said.actions}), "dislike" in said.actions
+    praised, disliked = bool({"like", "copy"} & {*heard.actions}), "dislike" in heard.actions
     if praised != disliked:
         return 1 if praised else -1
-    if said.score is None or _DISLIKED < said.score < _PRAISED:
+    if heard.score is None or _DISLIKED < heard.score < _PRAISED:
         return 0
-    return 1 if said.score >= _PRAISED else -1
+    return 1 if heard.score >= _PRAISED else -1
 
 
-def _in_words(said: RoundFeedback) -> str:
+def _in_words(heard: RoundFeedback) -> str:
     words = {"like": "liked", "copy": "copied", "dislike": "disliked"}
-    clicks = [words[action] for action in said.actions if action in words]
-    return " and ".join([*clicks, *([] if said.score is None else [f"scored {said.score}"])])
+    clicks = [words[action] for action in heard.actions if action in words]
+    return " and ".join([*clicks, *([] if heard.score is None else [f"scored {heard.score}"])])

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, Self, cast
+from typing import Any, Final, Literal, Protocol, Self
 
 from dialogauge.agents.memory.protocol import (
     Ability,
@@ -19,8 +19,7 @@ from dialogauge.agents.memory.protocol import (
     items_of,
     whole,
 )
-from dialogauge.core import Conversation, Usage, UsageError, digest
-from dialogauge.core.settings import nearest
+from dialogauge.core import Conversation, Usage, digest
 from dialogauge.retrieval import LexicalIndex, RankedIndex, VectorIndex
 from dialogauge.runs.records import conversation_from_json, conversation_to_json
 
@@ -134,20 +133,6 @@ class Meaning(Words):
         self.index = VectorIndex.load(data)
 
 
-MEMORY_SYSTEMS: Final[Mapping[str, str]] = {
-    "none": "nothing: what the question alone is worth",
-    "full": "everything that fits, the first sessions first",
-    "oracle": "the evidence itself: the ceiling",
-    "bm25-message": "messages by their words",
-    "bm25-session": "sessions by their words; what the assistant led, by its first question",
-    "bm25-both": "messages and sessions by their words, each dialogue once",
-    "ranked-message": "messages by a fitted ranking: words, neighbours, speakers, sessions",
-    "feedback-aware": "praised answers as examples and corrections as rules, by words and request",
-    "feedback-blind": "the same system, which heeds no clicks and no scores: its control",
-    "embed-message": "messages by the cosine of their embeddings",
-    "embed-session": "sessions by the cosine of their embeddings",
-}
-"""The systems that come with dialogauge, and what each gives to an answer."""
 _ALL: Final[frozenset[Ability]] = frozenset({"update", "delete", "fork", "save"})
 _FILE: Final = "dialogues.jsonl"
 _INDEX: Final = "index.bin"
@@ -349,36 +334,3 @@ class IndexedMemory(_Dialogues):
 
 PARTS: Final = 8
 """So many messages of a dialogue may be hit before it is missed among those that are given."""
-
-
-def build_memory(
-    name: str,
-    *,
-    embedder: Embedder | None = None,
-    evidence: Mapping[str, Sequence[str]] | None = None,
-) -> Memory:
-    """Make an empty one of `MEMORY_SYSTEMS`; `evidence` is for `oracle`, by question the ids of messages.
-
-    Raises UsageError for another name, and where an embedder is needed and none is given.
-    """
-    if name not in MEMORY_SYSTEMS:
-        meant = nearest(name, MEMORY_SYSTEMS)
-        msg = f"there is no memory system {name!r}"
-        raise UsageError(
-            msg, hint=f"did you mean {meant!r}?" if meant else f"there are {', '.join(MEMORY_SYSTEMS)}"
-        )
-    kind, _, unit = name.partition("-")
-    if kind == "feedback":
-        from dialogauge.agents.memory.feedback_aware import feedback_memory  # it stands on this file
-
-        return feedback_memory(name)
-    if kind == "oracle":
-        return OracleMemory(evidence=evidence or {})
-    if not unit:
-        return NoMemory() if kind == "none" else FullMemory()
-    if kind != "embed":
-        return IndexedMemory(name, cast("Unit", unit), Words() if kind == "bm25" else Ranked())
-    if embedder is None:
-        msg = f"{name} needs a model that embeds"
-        raise UsageError(msg, hint="give an endpoint with /embeddings, or the folder of a model")
-    return IndexedMemory(name, cast("Unit", unit), Meaning(embedder=embedder))

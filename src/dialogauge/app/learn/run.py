@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,9 +14,17 @@ from dialogauge.agents.memory import (
 from dialogauge.app.clients import Clients
 from dialogauge.app.columns import AnswerColumns
 from dialogauge.app.command import ReadyStudy, StudyEntry, chosen_directory
-from dialogauge.app.learn.settings import LearnOptions
+from dialogauge.app.learn.settings import AskedOptions, LearnOptions
 from dialogauge.app.learn.systems import chosen_answerer, chosen_systems, named_system
-from dialogauge.app.learn.tasks import chosen_logs, chosen_tasks, disputed_tasks
+from dialogauge.app.learn.tasks import (
+    batches_of,
+    chosen_logs,
+    chosen_tasks,
+    disputed_tasks,
+    task_ids,
+    training_tasks,
+)
+from dialogauge.app.merging import references
 from dialogauge.app.outcome import PlanJson
 from dialogauge.app.sources import PythonInput
 from dialogauge.core import UsageError
@@ -27,11 +35,12 @@ from dialogauge.data.tasks import (
 from dialogauge.judges.answers import bert_scorer
 from dialogauge.llm import folder_digest
 from dialogauge.runs import RunDirectory, open_run
+from dialogauge.studies.learning.effects import feedback_effects
 from dialogauge.studies.learning.figures import NO_MODEL, LearnResult
 from dialogauge.studies.learning.judged import (
     planted_answers,
 )
-from dialogauge.studies.learning.memories import Memories
+from dialogauge.studies.learning.memories import LearningSystem, Memories
 from dialogauge.studies.learning.page import learn_blocks, shown_answer, stored_page
 from dialogauge.studies.learning.study import LearningStudy
 from dialogauge.text import counted
@@ -49,49 +58,60 @@ class LearnPlanJson(PlanJson):
 
 
 @dataclass(kw_only=True)
-class PreparedLearning(ReadyStudy[LearnOptions, LearningStudy]):
+class PreparedLearning(ReadyStudy[Any, LearningStudy]):
     """A study of memories, and what is to be said of its tasks."""
 
     remarks: list[str] = field(default_factory=list)
 
 
 async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> PreparedLearning:
-    """Read tasks and logs, and build systems and answerer."""
+    """Read tasks and logs, and build systems, answerer, and users where dialogues are led."""
+    from dialogauge.app.learn.dialogues import teaching_of
+
     del python
-    remarks = list[str]()
+    remarks, protocol = list[str](), options.protocol
     file, tasks = chosen_tasks(options.inputs, options.sample, remarks)
-    logs, logged = chosen_logs(options)
-    if logged:
-        training = options.protocol == "training"
-        tasks = [task for task in tasks if (task.id in logged) == training]
-    elif options.protocol != "off-policy":
-        msg = f"--protocol {options.protocol} needs logs"
+    logs = chosen_logs(options.logs_file)
+    logged = task_ids(logs)
+    if protocol != "on-policy" and (idle := {"simulator", "judge"} & references(options).keys()):
+        msg = f"--protocol {protocol} asks no {min(idle)}"
+        hint = "it asks answerer and embedder; users talk in on-policy and in `learn dialogues`"
+        raise UsageError(msg, hint=hint)
+    if not logs and protocol not in ("off-policy", "on-policy"):
+        msg = f"--protocol {protocol} needs logs"
         raise UsageError(msg, hint="give dialogues that the assistant led with --logs FILE")
+    teaching_tasks = training_tasks(tasks, logged) if logs or protocol == "on-policy" else []
+    taught = {task.id for task in teaching_tasks}
+    own = protocol in ("training", "feedback-effect")
+    tasks = [task for task in tasks if (task.id in taught) == own]
     if not tasks:
         msg = "no task is left to ask"
-        raise UsageError(msg, hint="--protocol training asks the tasks of the logs, the others all but these")
-    if options.k is not None and options.context_tokens is not None:
-        msg = "--k and --context-tokens are given: a room has one bound"
-        raise UsageError(msg, hint="keep one of them")
+        hint = "--protocol training and feedback-effect ask the tasks of the logs, the others all but these"
+        raise UsageError(msg, hint=hint)
+    size = options.batch if protocol == "stepwise" else None
+    batches = batches_of(logs, size, options.action if protocol == "action" else None)
     clients = Clients(options, dry=dry)
     try:
-        answerer = chosen_answerer(options, clients)
-        systems = chosen_systems(options, clients, file, logs, dry=dry)
+        answerer, teaching = chosen_answerer(options, clients), None
+        systems: tuple[LearningSystem, ...] = ()
+        if protocol != "feedback-effect":
+            systems = chosen_systems(options, clients, file, batches, dry=dry)
+        if protocol == "on-policy":
+            systems = tuple(replace(system, logs=()) for system in systems)
+            teaching = teaching_of(options, clients, teaching_tasks, options.steps, options.batch)
     except BaseException:
         await clients.close()
         raise
-    room = Room() if options.k is None else Room(options.k)
-    if options.context_tokens is not None:
-        room = Room(None, options.context_tokens)
-    folder = None if dry else _directory(options).path / _FOLDER
+    effects = feedback_effects(tasks, logs, options.seed) if protocol == "feedback-effect" else ()
+    folder = None if dry or effects else learn_directory(options).path / _FOLDER
     study = LearningStudy(
         file,
         tasks,
         systems,
         answerer,
-        room,
+        chosen_room(options),
         Memories(folder, options.hours, options.system_timeout),
-        options.protocol,
+        protocol,
         disputed_tasks(options.disputed_file, tasks),
         references=None if options.norm_from is None else _references(options.norm_from, tasks),
         options=options.options,
@@ -99,6 +119,9 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         bert_model=None if options.bert_score is None else folder_digest(Path(options.bert_score)),
         seed=options.seed,
         planted=planted_answers(tasks) if options.planted else {},
+        teaching=teaching,
+        effects=effects,
+        action=options.action if protocol == "action" else None,
     )
     plain = answerer is None and all(named_system(text)[1] in MEMORY_SYSTEMS for text in options.systems)
     return PreparedLearning(
@@ -106,12 +129,23 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         study=study,
         clients=clients,
         judge=NO_MODEL if answerer is None else answerer.name,
-        workers=1 if plain else options.max_concurrency,
+        workers=1 if plain and teaching is None else options.max_concurrency,
         remarks=remarks,
     )
 
 
-def _directory(options: LearnOptions) -> RunDirectory:
+def chosen_room(options: AskedOptions) -> Room:
+    """Return how much a system may give; UsageError for two bounds."""
+    if options.k is not None and options.context_tokens is not None:
+        msg = "--k and --context-tokens are given: a room has one bound"
+        raise UsageError(msg, hint="keep one of them")
+    if options.context_tokens is not None:
+        return Room(None, options.context_tokens)
+    return Room() if options.k is None else Room(options.k)
+
+
+def learn_directory(options: LearnOptions) -> RunDirectory:
+    """Return the directory of a run; that of the shipped tasks has a name of its own."""
     shipped = not options.out and not options.inputs
     return RunDirectory(_SHIPPED_RUN) if shipped else chosen_directory(options, "-learn")
 
@@ -132,7 +166,7 @@ RUN: Final[StudyEntry[LearnOptions, PreparedLearning, LearnResult]] = StudyEntry
     plans=LearnPlanJson,
     unit="answer",
     prepare=_prepare,
-    directory=_directory,
+    directory=learn_directory,
     notes=lambda prepared, run: prepared.remarks,
     failed_share=lambda result: result.failed_share,
     counts=lambda prepared, units: {"answers": units},

@@ -4,19 +4,23 @@
 
 from typing import ClassVar, Literal
 
-from dialogauge.app.option_groups import SEEDS, AgentsOptions, ModelOptions, Options, RunOptions
+from dialogauge.app.option_groups import (
+    SEEDS,
+    AgentsOptions,
+    ModelOptions,
+    Options,
+    PrivacyOptions,
+    RunOptions,
+)
 from dialogauge.core.settings import argument, setting
 
+Control = Literal["shuffled", "echo", "last", "other-case"]
 
-class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
-    """Ask tasks of memory systems, and measure what they are worth.
 
-    The page says what each recalls, what that is worth to an answer, and what it costs. Beside the systems
-    stand no memory, all of it, and the evidence itself. The run holds the answers: judge, annotate, compare
-    and export take it.
-    """
+class AskedOptions(ModelOptions, RunOptions, AgentsOptions, PrivacyOptions):
+    """Tasks, memory systems, and who answers."""
 
-    asks: ClassVar[tuple[str, ...]] = ("answerer", "embedder")
+    asks: ClassVar[tuple[str, ...]] = ("answerer", "embedder", "simulator", "judge")
 
     inputs: tuple[str, ...] = setting(
         (),
@@ -39,19 +43,19 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
     )
     models: tuple[str, ...] = setting(
         (),
-        "answerer=REF or embedder=REF: MODEL@URL#KEYVAR, a name from [roles], or file:PATH.",
+        "answerer=, embedder=, simulator= (plays the users) or judge= (scores their satisfaction; default: "
+        "the simulator): MODEL@URL#KEYVAR, a name from [roles], or file:PATH.",
         "--role",
         metavar="ROLE=REF",
         recorded=False,
     )
-    protocol: Literal["off-policy", "stepwise", "training"] = setting(
-        "off-policy",
-        "Logs first and then all tasks; tasks after each batch of logs; or the logs' own tasks.",
-    )
     logs_file: str | None = setting(
-        None, "Dialogues that the assistant led, with feedback; or support-desk.", "--logs", metavar="FILE"
+        None,
+        "Dialogues with feedback: a file, a run of `learn dialogues`, or support-desk.",
+        "--logs",
+        metavar="FILE|RUN",
     )
-    step_size: int = setting(100, "Dialogues of a batch, stepwise.", low=1, metavar="N")
+    rounds: int = setting(3, "Answers of a dialogue at most, where dialogues are led.", low=1, high=100)
     sample: int | None = setting(
         None, "Tasks of each data set at most, drawn as MemoryBench does.", low=1, metavar="N"
     )
@@ -66,6 +70,40 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
     context_tokens: int | None = setting(
         None, "Tokens that a system may give, in place of --k.", low=1, metavar="N"
     )
+    system_timeout: float = setting(
+        60.0, "Seconds that a system has for one call, after which it has failed.", low=0.001, metavar="S"
+    )
+    seed: int = setting(0, "Seed of draws, of the answerer and of users.", low=0, high=SEEDS)
+    out: str | None = setting(
+        None,
+        "Run directory.",
+        "-o",
+        "--out",
+        otherwise="runs/ and the name of the first --tasks",
+        metavar="DIR",
+    )
+
+
+class LearnOptions(AskedOptions):
+    """Ask tasks of memory systems, and measure what they are worth.
+
+    The page says what each recalls, what that is worth to an answer, and what it costs. Beside the systems
+    stand no memory, all of it, and the evidence itself. The run holds the answers: judge, annotate, compare
+    and export take it.
+    """
+
+    protocol: Literal["off-policy", "stepwise", "training", "on-policy", "action", "feedback-effect"] = (
+        setting(
+            "off-policy",
+            "All logs and then all tasks; tasks after each batch; the logs' own tasks; dialogues with users "
+            "step by step; logs with an action alone; or tasks behind their own dialogue.",
+        )
+    )
+    batch: int = setting(
+        100, "Dialogues of a step, stepwise and on-policy.", "--batch", "--step-size", low=1, metavar="N"
+    )
+    steps: int = setting(10, "Steps, on-policy.", low=1, high=10_000)
+    action: Literal["like", "copy"] = setting("like", "What logs must have, with --protocol action.")
     disputed_file: str | None = setting(
         None, "Ids of tasks whose gold readers dispute (JSON lines).", "--disputed", metavar="FILE"
     )
@@ -82,7 +120,7 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
         None, "Folder of the model of BERTScore, for JuDGE (bert-base-chinese).", metavar="DIR"
     )
     controls: bool = setting(True, "Leave out none, full and oracle.", "--no-controls")
-    twins: tuple[Literal["shuffled", "echo", "last", "other-case"], ...] = setting(
+    twins: tuple[Control, ...] = setting(
         (),
         "Twins of each system of which one thing is withheld: shuffled, echo, last or other-case.",
         "--control",
@@ -91,18 +129,33 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
     hours: float | None = setting(
         None, "Time of one system, after which it is not asked any more.", low=0, metavar="H"
     )
-    system_timeout: float = setting(
-        60.0, "Seconds that a system has for one call, after which it has failed.", low=0.001, metavar="S"
+
+
+class LearnDialoguesOptions(AskedOptions):
+    """Let users ask tasks, and say what they think of each answer.
+
+    `learn run --logs` takes the run. LoCoMo and DialSim have users of fixed words, by a metric. A model plays
+    the others, and another call scores their satisfaction. Likes, dislikes and copies are drawn from that.
+    """
+
+    systems: tuple[str, ...] = setting(
+        ("none",),
+        "Memory that reads the corpus of a task first: as `learn run` takes it.",
+        "--system",
+        metavar="[NAME=]SYSTEM",
     )
-    seed: int = setting(0, "Seed of the answerer.", low=0, high=SEEDS)
-    out: str | None = setting(
+    candidate: str | None = setting(
         None,
-        "Run directory.",
-        "-o",
-        "--out",
-        otherwise="runs/ and the name of the first --tasks",
-        metavar="DIR",
+        "Who answers: MODEL@URL#KEYVAR, py:MODULE:NAME, file:PATH, or a name of agents.toml or the "
+        "configuration (default: --role answerer=).",
+        metavar="REF",
     )
+    part: Literal["train", "all"] = setting(
+        "train", "Tasks that teach: those of --logs, else four of five, as MemoryBench draws; or all."
+    )
+    controls: ClassVar[bool] = False
+    twins: ClassVar[tuple[Control, ...]] = ()
+    hours: ClassVar[None] = None
 
 
 class LearnCompareOptions(Options):

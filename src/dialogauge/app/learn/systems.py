@@ -22,6 +22,8 @@ from dialogauge.app.command import Measurement
 from dialogauge.app.config import RoleSettings, model_of
 from dialogauge.app.functions import load_memory
 from dialogauge.app.learn.settings import (
+    AskedOptions,
+    LearnDialoguesOptions,
     LearnOptions,
     LearnSystemsOptions,
 )
@@ -46,7 +48,7 @@ _NAMED: Final = lazy_pattern(r"([^=/:]+)=(.+)")
 
 
 def chosen_systems(
-    options: LearnOptions,
+    options: LearnOptions | LearnDialoguesOptions,
     clients: Clients,
     file: TaskFile,
     logs: Mapping[str, tuple[Chunk, ...]],
@@ -82,7 +84,8 @@ def chosen_systems(
         if dry and (reference not in MEMORY_SYSTEMS or reference.startswith("embed")):
             reference = "bm25-message"  # in the place of what is asked, or is no code of ours
         make = _maker(name, reference, options, clients, partial(build_memory, embedder=embedder), evidence)
-        systems[name] = LearningSystem(name, make, logs.get(name, logs.get("", ())))
+        leads = not (options.controls and reference in ("none", "oracle"))  # what these take in is nothing
+        systems[name] = LearningSystem(name, make, logs.get(name, logs.get("", ())), leads)
         if name not in CONTROLS:
             systems |= {one.name: one for one in twins(systems[name], options.twins)}
     return tuple(systems.values())
@@ -99,7 +102,7 @@ def named_system(text: str) -> tuple[str, str]:
 def _maker(
     name: str,
     reference: str,
-    options: LearnOptions,
+    options: AskedOptions,
     clients: Clients,
     build: Callable[..., Memory],
     evidence: Mapping[str | None, Mapping[str, Sequence[str]]],
@@ -117,16 +120,19 @@ def _maker(
     return lambda corpus, _: build(reference, evidence=evidence.get(corpus))
 
 
-def chosen_answerer(options: LearnOptions, clients: Clients) -> Agent | None:
-    """Build who answers; None for the one without a model."""
-    if (settings := chosen_role(options, "answerer")) is None:
-        return None
-    candidate = Candidate(settings.model, models=(settings,))
+def chosen_answerer(
+    options: AskedOptions, clients: Clients, candidate: Candidate | None = None
+) -> Agent | None:
+    """Build who answers: a candidate, else the model of the role; None for the one without a model."""
+    if candidate is None:
+        if (settings := chosen_role(options, "answerer")) is None:
+            return None
+        candidate = Candidate(settings.model, models=(settings,))
     client = build_candidate_client(candidate, clients, options.seed)
     return ChatAgent(candidate.name, candidate_digest(candidate, "memory", options.seed), client)
 
 
-def chosen_role(options: LearnOptions, role: str) -> RoleSettings | None:
+def chosen_role(options: AskedOptions, role: str) -> RoleSettings | None:
     """Return the model of a role, of the options or the configuration; None where neither names one."""
     config, reference = load_config(options.config_file), references(options).get(role)
     return None if reference is None and role not in config.roles else model_of(reference, role, config.roles)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
-from dialogauge.agents.memory import (
-    Feedback,
-)
 from dialogauge.app.command import Measurement
 from dialogauge.app.learn.settings import (
-    LearnOptions,
     LearnTasksOptions,
 )
 from dialogauge.app.outcome import CommandOutcome
-from dialogauge.app.sources import PythonInput
+from dialogauge.app.sources import PythonInput, is_run
 from dialogauge.core import RecordFault, UsageError
 from dialogauge.core.files import shown_path
 from dialogauge.data.tasks import (
@@ -29,10 +26,12 @@ from dialogauge.data.tasks import (
     read_logs,
     read_tasks,
     sample_tasks,
+    split_tasks,
     unlike_published,
 )
 from dialogauge.report import words
-from dialogauge.studies.learning.memories import Chunk
+from dialogauge.runs import RunDirectory
+from dialogauge.studies.learning.memories import Chunk, chunk_of
 from dialogauge.studies.learning.tasks import TaskTables, task_blocks, task_tables
 from dialogauge.text import counted
 
@@ -81,30 +80,58 @@ def chosen_tasks(
     return file, tasks
 
 
-def chosen_logs(options: LearnOptions) -> tuple[dict[str, tuple[Chunk, ...]], set[str]]:
-    """Return by system the batches of logs, `""` for those of all systems, and the ids of their tasks."""
-    batches, logged = dict[str, tuple[Chunk, ...]](), set[str]()
-    if options.logs_file is None:
-        return batches, logged
+def chosen_logs(file: str | None) -> dict[str, list[LoggedDialogue]]:
+    """Return dialogues by system, `""` for those of all: of a file, or of a run of `learn dialogues`.
+
+    Raises UsageError for a file without any.
+    """
     by_system: dict[str, list[LoggedDialogue]] = {}
-    dialogues = read_logs(options.logs_file)
+    if file is None:
+        return by_system
+    dialogues = read_logs(str(RunDirectory(Path(file)).file("logs")) if is_run(file) else file)
     if not dialogues:
-        msg = f"{shown_path(options.logs_file)} holds no dialogue"
+        msg = f"{shown_path(file)} holds no dialogue"
         raise UsageError(msg, hint="a row has dialog, or messages")
     for log in dialogues:
         name = log.conversation.candidate or ""
         by_system.setdefault(_PUBLISHED.get(name, name), []).append(log)
-        logged.add(str(log.conversation.metadata.get("task")))
-    for system, logs in by_system.items():
+    for logs in by_system.values():
         random.Random(_SHUFFLED).shuffle(logs)
-        size = options.step_size if options.protocol == "stepwise" else len(logs)
-        parts = [logs[start : start + size] for start in range(0, len(logs), size)]
-        pairs = [
-            tuple((log.conversation, Feedback(log.feedback) if log.feedback else None) for log in part)
-            for part in parts
-        ]
-        batches[system] = tuple(Chunk(f"logs {n}", pair) for n, pair in enumerate(pairs, 1))
-    return batches, logged
+    return by_system
+
+
+def batches_of(
+    logs: Mapping[str, Sequence[LoggedDialogue]], size: int | None, action: str | None
+) -> dict[str, tuple[Chunk, ...]]:
+    """Return by system its logs in batches: all in one without a size, with an action those that have it.
+
+    Raises UsageError where no dialogue has the action.
+    """
+    batches: dict[str, tuple[Chunk, ...]] = {}
+    for system, of in logs.items():
+        kept = [log for log in of if action is None or any(action in one.actions for one in log.feedback)]
+        step = size or max(1, len(kept))
+        parts = (kept[start : start + step] for start in range(0, len(kept), step))
+        batches[system] = tuple(chunk_of(f"logs {n}", part) for n, part in enumerate(parts, 1))
+    if logs and not any(batches.values()):
+        msg = f"no dialogue of {counted(sum(map(len, logs.values())), 'dialogue')} has the action {action}"
+        raise UsageError(msg, hint="give logs with it, or another --action; `learn calibrate` says how rare")
+    return batches
+
+
+def task_ids(logs: Mapping[str, Sequence[LoggedDialogue]]) -> set[str]:
+    """Return the ids of the tasks that logs are about."""
+    return {str(log.conversation.metadata.get("task")) for of in logs.values() for log in of}
+
+
+def training_tasks(tasks: Sequence[TaskRecord], logged: Collection[str]) -> list[TaskRecord]:
+    """Return the tasks that teach: those of logs, else four of five of each set, as MemoryBench draws."""
+    if logged:
+        return [task for task in tasks if task.id in logged]
+    sets: dict[str, list[TaskRecord]] = {}
+    for task in tasks:
+        sets.setdefault(task.dataset, []).append(task)
+    return [task for of in sets.values() for task in split_tasks(of)[0]]
 
 
 def disputed_tasks(path: str | None, tasks: Sequence[TaskRecord]) -> dict[str, bool]:

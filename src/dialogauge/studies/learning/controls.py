@@ -83,11 +83,11 @@ def _shuffled(dialogues: Sequence[Led], seed: int) -> tuple[Led, ...]:
     rounds = {(t.id, one.round): one for t, feedback in dialogues if feedback for one in feedback.rounds}
     words = {(id, place): talk.messages[place] for id, talk in talks.items() for place in _after(talk)}
     of = _moved(rounds, [language[id] for id, _ in rounds], seed)
-    said = _moved(words, [language[id] for id, _ in words], seed)
+    spoken = _moved(words, [language[id] for id, _ in words], seed)
     shuffled = []
     for talk, feedback in dialogues:
         messages = [
-            said.get((talk.id, n)) if (talk.id, n) in words else m for n, m in enumerate(talk.messages)
+            spoken.get((talk.id, n)) if (talk.id, n) in words else m for n, m in enumerate(talk.messages)
         ]
         own = () if feedback is None else feedback.rounds
         other = tuple(

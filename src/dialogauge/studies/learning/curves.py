@@ -34,8 +34,6 @@ from dialogauge.stats import (
 
 RIGHT: Final = 0.5
 """The least score of a right answer."""
-LEVEL_LINE: Final = "no change"
-"""What a slope is held against."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +112,7 @@ def _slope(name: str, cases: Sequence[CaseScores], unit: str) -> Comparison | No
     value = float(rises.sum() / spreads.sum())
     gain = Gain(value, divided(rises.sum() - rises, spreads.sum() - spreads), reach)
     basis = replace(Basis.of(spreads, unit), n=len(cases))
-    return compare_gain((name, LEVEL_LINE), "slope", (value, 0.0), gain, basis)
+    return compare_gain((name, "no change"), "slope", (value, 0.0), gain, basis)
 
 
 def _forgetting(cases: Sequence[CaseScores], unit: str) -> Forgetting:

@@ -39,6 +39,7 @@ from dialogauge.studies.learning.partitions import (
 )
 from dialogauge.studies.learning.scoring import CATEGORIES
 from dialogauge.studies.learning.taught import TaughtFigures, taught_figures
+from dialogauge.studies.learning.teaching import TAUGHT
 from dialogauge.text import counted
 
 CONTROLS: Final = ("none", "full", "oracle")
@@ -48,8 +49,6 @@ BEFORE: Final = {"without": "nothing", "own": "its dialogue", "other": "another 
 """What stands before a question, by the condition of a feedback's effect."""
 _NOWHERE: Final = CATEGORIES[5]
 NO_MODEL: Final = "extract"
-TAUGHT: Final = "taught"
-"""The key of a row that is a training dialogue held in the run, and no answer."""
 OF_RUN: Final = ", "
 """Stands between a system and its run, where there are several."""
 
@@ -470,15 +469,14 @@ def _pairs(
 ) -> tuple[Comparison, ...]:
     """Compare each system with no memory, and those of equal room with each other, case by case.
 
-    The twins of controls are beside systems, and not beside each other. What several seeds gave a case is one
-    score.
+    The twin of a control is beside its own system alone. What several seeds gave a case is one score.
     """
     names = [s.name for s in systems if not s.control]
     rooms = {s.name: s.room for s in systems}
     nothing = {name: f"none{name[len(_plainly(name)) :]}" for name in names}
     pairs = [pair for pair in nothing.items() if pair[1] in cases]
     of_equal_room = ((a, b) for a, b in combinations(names, 2) if rooms[a] == rooms[b])
-    pairs += [pair for pair in of_equal_room if not all(control_of(_plainly(name)) for name in pair)]
+    pairs += [(a, b) for a, b in of_equal_room if not control_of(_plainly(a)) and _comparable(a, b)]
     if any(case.get("condition") for of in cases.values() for case in of):
         pairs = [pair for name in names for pair in _effects(name) if pair[1] in cases]
     scores: dict[str, dict[str, tuple[float, Hashable]]] = {}
@@ -494,6 +492,11 @@ def _effects(name: str) -> list[tuple[str, str]]:
     run = name[len(_plainly(name)) :]
     without, other = f"without{run}", f"other-case{colon}{system}{run}"
     return {"own": [(name, without), (name, other)], "other-case": [(name, without)]}.get(condition, [])
+
+
+def _comparable(system: str, other: str) -> bool:
+    control = control_of(_plainly(other))
+    return control is None or other.replace(f" ({control})", "") == system
 
 
 def _compared(

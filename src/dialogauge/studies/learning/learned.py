@@ -37,12 +37,12 @@ from dialogauge.studies.learning.curves import LearningCurve
 from dialogauge.studies.learning.figures import (
     CONTROLS,
     OF_RUN,
-    TAUGHT,
     LearnResult,
     LearnSet,
     is_quiet,
 )
 from dialogauge.studies.learning.judged import PLANTED
+from dialogauge.studies.learning.teaching import TAUGHT
 
 
 def number(estimate: Estimate | None, *, signed: bool = False) -> Cell:
@@ -79,8 +79,9 @@ def step_tables(title: str, curves: Mapping[str, LearningCurve]) -> Iterator[Blo
         rows.append(TableRow(cells, "quiet" if is_quiet(name) else "plain"))
         if (slope := of.slope) is not None and of.best is not None:
             p = p_value(slope.p_holm, at_floor=slope.at_floor)
+            course = {"above": "rises", "below": "falls"}.get(slope.side, slope.side)
             ends = (of.best, number(known[of.best]), number(known.get(numbers[-1])))
-            slopes.append((name, number(slope.difference, signed=True), p, _course(slope), *ends))
+            slopes.append((name, number(slope.difference, signed=True), p, course, *ends))
         if (gone := of.forgetting) is not None and gone.lost.n:
             shares = number(gone.lost), Number(gone.by_chance, 3), number(gone.above, signed=True)
             lost.append((name, Count(gone.lost.n), *shares))
@@ -100,10 +101,6 @@ def step_tables(title: str, curves: Mapping[str, LearningCurve]) -> Iterator[Blo
         yield data_table(f"{title}: forgetting, of answers that an earlier step had right", heads, lost)
     elif any(of.forgetting for of in curves.values()):
         yield Callout((f"{title}: no earlier step had an answer right (a score of .5), so none was lost.",))
-
-
-def _course(slope: Comparison) -> str:
-    return {"above": "rises", "below": "falls"}.get(slope.side, slope.side)
 
 
 def action_tables(result: LearnResult) -> Iterator[Block]:
@@ -166,15 +163,10 @@ def cost_table(result: LearnResult) -> Block:
         rows = []
         for s in of.systems:
             took = result.costs.get(s.name)
-            ingest = (
-                (Missing(),) * 3
-                if took is None
-                else (
-                    Number(1000 * took.seconds_a_dialogue, 1),
-                    Number(took.calls_a_dialogue, 2),
-                    Number(took.tokens_a_dialogue, 0),
-                )
-            )
+            ingest: tuple[Cell, ...] = (None, None, None)
+            if took is not None:
+                ingest = Number(1000 * took.seconds_a_dialogue, 1), Number(took.calls_a_dialogue, 2)
+                ingest += (Number(took.tokens_a_dialogue, 0),)
             recall = Number(s.retrieve_ms, 1), Number(s.retrieve_calls, 2), Number(s.retrieve_tokens, 0)
             answer = Number(s.answer_s, 3), Number(s.answer_calls, 2), Number(s.answer_tokens, 0)
             cells = (s.name, number(s.score), *ingest, *recall, *answer)

@@ -6,7 +6,7 @@ import asyncio
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -23,6 +23,9 @@ from dialogauge.agents.memory import (
 from dialogauge.core import Conversation, Usage, conversation_digest, digest
 from dialogauge.core.json_keys import as_json
 from dialogauge.core.protocols import NO_NOTES, Notes
+from dialogauge.data import Mask
+from dialogauge.data.tasks import LoggedDialogue, TaskRecord
+from dialogauge.runs.privacy import mask_produced
 
 BUILT: Final = "memory:"
 """What stands before the keys of the notes on memories."""
@@ -43,6 +46,10 @@ class Chunk:
     dialogues: tuple[tuple[Conversation, Feedback | None], ...]
     corpus: bool = False
 
+    def masked(self, mask: Mask) -> Chunk:
+        """Return it with what was said masked."""
+        return replace(self, dialogues=tuple((mask_produced(mask, c), f) for c, f in self.dialogues))
+
     @cached_property
     def digest(self) -> str:
         """Of what is said in it, and of the feedback."""
@@ -60,6 +67,17 @@ class Chunk:
         return sum(1 for c, _ in self.dialogues for _ in items_of(c))
 
 
+def chunk_of(name: str, dialogues: Sequence[LoggedDialogue]) -> Chunk:
+    """Return dialogues as what a memory takes in together."""
+    given = ((d.conversation, Feedback(d.feedback) if d.feedback else None) for d in dialogues)
+    return Chunk(name, tuple(given))
+
+
+def masked_task(mask: Mask, task: TaskRecord) -> TaskRecord:
+    """Return a task with its question masked."""
+    return replace(task, messages=mask_produced(mask, Conversation(task.id, task.messages)).messages)
+
+
 def digest_of(chunks: Sequence[Chunk]) -> str:
     """Return the digest of the dialogues that a memory holds, in their order."""
     return digest([chunk.digest for chunk in chunks])
@@ -74,8 +92,14 @@ class LearningSystem:
     """Returns an empty memory, of the id of the corpus that will be asked about and of a name of its own."""
     logs: tuple[Chunk, ...] = ()
     """What the assistant led before, batch by batch."""
+    leads: bool = True
+    """Whether it leads dialogues of its own, where systems do."""
     control: Control | None = None
     """Of which it is the twin."""
+
+    def masked(self, mask: Mask) -> LearningSystem:
+        """Return it with its logs masked."""
+        return replace(self, logs=tuple(chunk.masked(mask) for chunk in self.logs))
 
     def empty(self) -> Memory:
         """Return an empty one: of whom it says what it is."""

@@ -40,7 +40,6 @@ from dialogauge.studies.learning.figures import (
     CONTROLS,
     NO_MODEL,
     OF_RUN,
-    TAUGHT,
     LearnResult,
     LearnSet,
     SystemFigures,
@@ -60,6 +59,7 @@ from dialogauge.studies.learning.learned import (
 from dialogauge.studies.learning.memories import MemoryCost
 from dialogauge.studies.learning.partitions import figures_table, left_out_notes, partition_dots
 from dialogauge.studies.learning.taught import taught_table
+from dialogauge.studies.learning.teaching import TAUGHT
 from dialogauge.text import counted
 
 _SETTINGS: Final = (
@@ -259,8 +259,8 @@ def _set_blocks(figures: LearnSet) -> Iterator[Block]:
     if figures.pairs:
         yield _pair_table(figures.pairs)
         shown = {control_of(one.name.partition(OF_RUN)[0]) for one in figures.systems}
-        if said := tuple(f"{one} {text}." for one, text in CONTROL_WORDS.items() if one in shown):
-            yield Callout(said, "info")
+        if notes := tuple(f"{one} {text}." for one, text in CONTROL_WORDS.items() if one in shown):
+            yield Callout(notes, "info")
     if figures.steps:
         yield from step_tables(figures.dataset, figures.steps)
     if notes := tuple(_notes(figures)):

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, cast
 
+from dialogauge.agents import PlayedSession
 from dialogauge.agents.memory import (
     MemoryAgent,
     MemoryItem,
+    RecalledDialogue,
     RecalledTurn,
     Retrieved,
     Room,
@@ -24,11 +26,12 @@ from dialogauge.core import (
     UsageError,
     WorkUnit,
     digest,
+    digest_text,
 )
 from dialogauge.core.conversation import TASK
 from dialogauge.core.protocols import NO_NOTES, Agent, AgentFailure, Notes
 from dialogauge.data import Mask
-from dialogauge.data.tasks import TaskFile, TaskRecord
+from dialogauge.data.tasks import LoggedDialogue, TaskFile, TaskRecord
 from dialogauge.report import Page
 from dialogauge.rubrics import own_template, render
 from dialogauge.runs import (
@@ -42,15 +45,31 @@ from dialogauge.runs import (
     StudyFacts,
 )
 from dialogauge.studies.learning.controls import controlled, other_questions
+from dialogauge.studies.learning.effects import FeedbackEffect
 from dialogauge.studies.learning.figures import NO_MODEL, LearnResult, learn_result
-from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories, digest_of
+from dialogauge.studies.learning.memories import (
+    BuiltMemory,
+    Chunk,
+    LearningSystem,
+    Memories,
+    digest_of,
+    masked_task,
+)
 from dialogauge.studies.learning.page import learn_page
+from dialogauge.studies.learning.protocols import LearnProtocol, Step, schedule
 from dialogauge.studies.learning.scoring import (
     CATEGORIES,
     asks_for_a_phrase,
     case_score,
     category_of,
     options_of,
+)
+from dialogauge.studies.learning.teaching import (
+    TAUGHT,
+    DialogueUnit,
+    LedDialogues,
+    Teaching,
+    taught_record,
 )
 
 LEARN: Final = "learn"
@@ -64,25 +83,6 @@ _SHOWN: Final = 5
 MOST_TOKENS: Final = 100_000
 """Of the room of a system that gives everything, where no other number is asked for."""
 
-LearnProtocol = Literal["off-policy", "stepwise", "training"]
-"""What a memory holds, and what is asked: all at once; batch by batch; what it was taught, asked again."""
-
-
-def schedule(
-    protocol: LearnProtocol, corpus: Chunk | None, logs: Sequence[Chunk]
-) -> Iterator[tuple[int, tuple[Chunk, ...]]]:
-    """Yield steps: a number, and what the memory holds by then, in the order in which it took it in.
-
-    Stepwise the corpus comes first, and there is a step before the first batch. Else there is one step, in
-    which the corpus comes last: the memory of the logs is then forked for each corpus.
-    """
-    first = () if corpus is None else (corpus,)
-    if protocol != "stepwise":
-        yield 0, (*logs, *first)
-        return
-    for number in range(len(logs) + 1):
-        yield number, (*first, *logs[:number])
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnUnit(WorkUnit):
@@ -92,7 +92,10 @@ class LearnUnit(WorkUnit):
     system: LearningSystem | None = field(default=None, compare=False)
     """None for a planted answer."""
     chunks: tuple[Chunk, ...] = field(default=(), compare=False)
+    """What the memory holds, dialogues of the run itself left out."""
     step: int = field(default=0, compare=False)
+    condition: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Of feedback-effect: `condition`, and the system whose logs stand before the question."""
     says: str = field(default="", compare=False)
     """The planted answer."""
 
@@ -127,6 +130,12 @@ class LearningStudy(Study[LearnResult]):
     seed: int = 0
     planted: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By system and task, answers whose worth is known."""
+    teaching: Teaching | None = None
+    """How dialogues are led, where the systems lead some."""
+    effects: Sequence[FeedbackEffect] = ()
+    """Of feedback-effect, in the place of systems."""
+    action: str | None = None
+    """What all logs have, where they were chosen by it."""
     name = LEARN
     produces = True
     judge_digest = ANSWERED
@@ -139,12 +148,15 @@ class LearningStudy(Study[LearnResult]):
         }
         self._digests = {digest_of(()), *(digest_of((chunk,)) for chunk in self._corpora.values())}
         self._options = options_of(self.tasks) if self.options else {}
+        self._led = LedDialogues()
+        self._places = {name: _places(chunk) for name, chunk in self._corpora.items()}
+        self._led_under: dict[tuple[str, int], tuple[Chunk, ...]] = {}
+        self._draw_others()
+
+    def _draw_others(self) -> None:
+        """Draw what is recalled for under `other-case`; UsageError where a question is alone."""
         asks_other = any(system.control == "other-case" for system in self.systems)
         self._others = other_questions(self.tasks, self.seed) if asks_other else {}
-        self._places = {
-            name: {m.extra.get("id"): (s.id, n, m.text) for s in sessions for n, m in enumerate(s.messages)}
-            for name, sessions in self.file.corpora.items()
-        }
 
     @property
     def expected(self) -> int:
@@ -156,15 +168,18 @@ class LearningStudy(Study[LearnResult]):
         row = unit.rows[0]
         if row["candidate"] in {*(system.name for system in self.systems), *self.planted}:
             return False
-        logs = any(system.logs for system in self.systems)
+        logs = self.teaching is not None or any(system.logs for system in self.systems)
         return logs or row["details"]["memory"] in self._digests
 
     def opened(self, database: RunDatabase) -> None:
         """Take the run file; UsageError where it holds answers of another room, answerer or protocol."""
+        self._led.database = database
         conditions: dict[str, Any] = {"k": self.room.items, "context_tokens": self.room.tokens}
         conditions |= {"answerer": NO_MODEL if self.answerer is None else self.answerer.name}
         conditions |= {"protocol": self.protocol, "options": self.options}
         conditions |= {"settings of the answerer": None if self.answerer is None else self.answerer.digest}
+        if self.teaching is not None:
+            conditions |= {"steps": self.teaching.steps, "batch": self.teaching.batch}
         stored = database.get_meta(_CONDITIONS, conditions)
         if key := next((key for key, value in conditions.items() if stored.get(key) != value), None):
             run, before = database.path.parent, stored.get(key)
@@ -172,35 +187,127 @@ class LearningStudy(Study[LearnResult]):
             raise UsageError(msg, hint="choose another directory with -o, or start anew with --fresh")
         database.put_meta(_CONDITIONS, conditions)
 
+    def holds(self, unit: WorkUnit, database: RunDatabase) -> bool:
+        """Say whether a row stands on the dialogues that the run holds now."""
+        if self.teaching is None or not isinstance(unit, DialogueUnit | LearnUnit) or unit.system is None:
+            return True
+        self._led.database, stored = database, database.unit(bytes.fromhex(unit.key))
+        return stored is not None and stored.rows[0]["details"]["memory"] == digest_of(self._chunks(unit))
+
     def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
-        """Take where the costs of memories are kept."""
-        del mask
+        """Take where the costs of memories are kept; what is masked is masked before a memory sees it."""
+        self._led.mask = mask
+        if mask is not None:
+            self.systems = [system.masked(mask) for system in self.systems]
+            self.effects = [effect.masked(mask) for effect in self.effects]
+            self.tasks = [masked_task(mask, task) for task in self.tasks]
+            self.teaching = None if self.teaching is None else self.teaching.masked(mask)
+            self._corpora = {name: chunk.masked(mask) for name, chunk in self._corpora.items()}
+            self._places = {name: _places(chunk) for name, chunk in self._corpora.items()}
+            self._draw_others()
         self.memories.notes = NO_NOTES if notes is None else notes
 
     def plan(self) -> Iterator[WorkUnit]:
-        """Yield a unit for each answer: by system, corpus and step; those that are planted come last."""
-        groups: dict[str | None, list[TaskRecord]] = {}
-        for task in self.tasks:
-            groups.setdefault(task.corpus, []).append(task)
-        answerer = "" if self.answerer is None else self.answerer.digest
-        asks = (["options"] if self.options else []) + ([self.bert_model] if self.bert_model else [])
+        """Yield a unit for each dialogue and answer: by system, step and corpus; planted answers come last.
+
+        What the systems do not lead themselves is asked corpus by corpus: a memory then goes on from the one
+        of the step before.
+        """
         places = count()
         for system in self.systems:
-            about = MemoryAgent(system.empty(), self.answerer, self.room).digest
-            others = digest(self._others) if system.control == "other-case" else None
-            for corpus, tasks in groups.items():
-                chunk = None if corpus is None else self._corpora[corpus]
-                for step, given in schedule(self.protocol, chunk, system.logs):
-                    chunks = controlled(given, system.control, self.seed)
-                    holds = digest_of(chunks)
-                    part = digest([*asks, about, answerer, holds, step, *([others] if others else [])])
-                    for task in tasks:
-                        unit = self._unit(task, system.name, part, next(places))
-                        yield replace(unit, system=system, chunks=chunks, step=step)
+            yield from self._planned(system, places)
+        for effect in self.effects:
+            for task, chunks in effect.cases:
+                part = digest([self._asks, effect.system.name, digest_of(chunks)])
+                unit = self._unit(task, effect.system.name, part, next(places))
+                about = {"condition": effect.condition, "logs_of": effect.logs_of}
+                yield replace(unit, system=effect.system, chunks=chunks, condition=about)
         for name, answers in self.planted.items():
             for task in (t for t in self.tasks if t.id in answers):
                 says = answers[task.id]
                 yield replace(self._unit(task, name, digest(["planted", says]), next(places)), says=says)
+
+    @property
+    def _asks(self) -> list[Any]:
+        answerer = "" if self.answerer is None else self.answerer.digest
+        asks = (["options"] if self.options else []) + ([self.bert_model] if self.bert_model else [])
+        return [*asks, answerer]
+
+    def _planned(self, system: LearningSystem, places: Iterator[int]) -> Iterator[WorkUnit]:
+        """Yield the units of a system; each names those that its memory stands on."""
+        about, asks = MemoryAgent(system.empty(), self.answerer, self.room).digest, self._asks
+        *asks, answerer = asks
+        asks += [self._others] if system.control == "other-case" else []
+        groups: dict[str | None, list[TaskRecord]] = {}
+        for task in self.tasks:
+            groups.setdefault(task.corpus, []).append(task)
+        steps = [*schedule(self.protocol, len(system.logs), self.teaching)]
+        if self.teaching is None:
+            for corpus, tasks in groups.items():
+                for step in steps:
+                    chunks = self._given(system, corpus, step)
+                    part = digest([*asks, about, answerer, digest_of(chunks), step.number])
+                    for task in tasks:
+                        unit = self._unit(task, system.name, part, next(places))
+                        yield replace(unit, system=system, chunks=chunks, step=step.number)
+            return
+        after: tuple[str, ...] = ()
+        before = ""
+        for step in steps:
+            led: list[DialogueUnit] = []
+            for task in step.taught if system.leads else ():
+                part = digest([TAUGHT, about, before, step.number, self.teaching.part(task)])
+                led.append(self._dialogue(task, system, part, next(places), step.number, after))
+            yield from led
+            if led:
+                after = self._led.planned[system.name, step.number] = tuple(unit.key for unit in led)
+                before = digest([*after])
+            for corpus, tasks in groups.items() if step.asks else ():
+                chunks = self._given(system, corpus, step)
+                part = digest([*asks, about, answerer, digest_of(chunks), before, step.number])
+                for task in tasks:
+                    unit = self._unit(task, system.name, part, next(places))
+                    yield replace(unit, system=system, chunks=chunks, step=step.number, after=after)
+
+    def _given(self, system: LearningSystem, corpus: str | None, step: Step) -> tuple[Chunk, ...]:
+        """Return what a memory holds at a step, in its order, without the dialogues of the run itself.
+
+        The corpus comes first where more is added step by step. Else it comes last: the memory of the logs is
+        then forked for each corpus.
+        """
+        first, logs = () if corpus is None else (self._corpora[corpus],), system.logs[: step.batches]
+        chunks = (*first, *logs) if self.protocol == "stepwise" else (*logs, *first)
+        return controlled(chunks, system.control, self.seed)
+
+    def _chunks(self, unit: LearnUnit | DialogueUnit) -> tuple[Chunk, ...]:
+        """Return what the memory of a unit holds: of what was led by now, what has not failed."""
+        if isinstance(unit, DialogueUnit):
+            corpus, last = unit.task.corpus, unit.step - 1
+            chunks = self._given(unit.system, corpus, Step(last))
+        else:
+            chunks, last = unit.chunks, unit.step
+        if self.teaching is None or unit.system is None:
+            return chunks
+        system, steps = unit.system, range(1, last + 1) if unit.system.leads else ()
+        if (system.name, last) not in self._led_under:
+            led = [self._led.chunk(system.name, number) for number in steps]
+            self._led_under[system.name, last] = controlled(led, system.control, self.seed)
+        return (*chunks, *self._led_under[system.name, last])
+
+    def _dialogue(
+        self,
+        task: TaskRecord,
+        system: LearningSystem,
+        part: str,
+        place: int,
+        step: int,
+        after: tuple[str, ...],
+    ) -> DialogueUnit:
+        target = digest([TAUGHT, task.id, [[m.role, m.text] for m in task.messages], dict(task.gold)])
+        seed = int(digest_text(f"{self.seed}\x1f{task.id}\x1f{step}")[:7], 16)
+        about: dict[str, Any] = {"seed": seed, "part": part, "judge": system.name, "position": place}
+        own: dict[str, Any] = {"task": task, "system": system, "step": step, "after": after}
+        return DialogueUnit(LEARN, None, target, ANSWERED, **own, **about)
 
     def _unit(self, task: TaskRecord, system: str, part: str, place: int) -> LearnUnit:
         target = digest([task.id, [[m.role, m.text] for m in task.messages], dict(task.gold)])
@@ -209,22 +316,19 @@ class LearningStudy(Study[LearnResult]):
 
     async def run(self, unit: WorkUnit) -> tuple[Produced]:
         """Build the memory, or wait for it, and ask."""
+        if isinstance(unit, DialogueUnit) and self.teaching is not None:
+            return (await self._lead(unit, self.teaching),)
         one = cast("LearnUnit", unit)
         task, system = one.task, one.system
         if system is None:
             return (self._record(one, one.says),)
+        chunks = self._chunks(one)
         try:
-            if self.memories.late(system.name):
-                msg = f"{system.name} is not finished: it has had its {self.memories.hours:g} h"
-                raise SystemFault(msg)
-            built = await self.memories.of(system, one.chunks)
+            built = await self._built(system, chunks)
         except SystemFault as fault:
             late = self.memories.late(system.name)
             why = JudgeFailure("timeout" if late else "judge_error", str(fault))
             return (self._record(one, why, {"unfinished": True} if late else {}),)
-        room = self.room
-        if room.tokens is None and not built.memory.counts_items:
-            room = Room(room.items, MOST_TOKENS)
         messages, language = task.messages, "zh" if task.language == "zh" else "en"
         if (options := self._options.get(task.id)) is not None:
             text = render(own_template("options", language), {"question": task.question, **options})
@@ -232,15 +336,48 @@ class LearningStudy(Study[LearnResult]):
         if self.answerer is not None and asks_for_a_phrase(task):
             messages = (Message("system", own_template("phrase", language)), *messages)
         asked = Conversation(self._id(one), messages, language=task.language)
+        agent = self._agent(built)
         query = self._others[task.id] if system.control == "other-case" else task.question
-        recalled = await MemoryAgent(built.memory, self.answerer, room).answer(
-            asked, seed=unit.seed, query=query
-        )
+        recalled = await agent.answer(asked, seed=unit.seed, query=query)
         self.memories.took(system.name, recalled.retrieve_s + recalled.answer_s)
         return (self._answered(one, recalled, built.booked()),)
 
+    async def _built(self, system: LearningSystem, chunks: tuple[Chunk, ...]) -> BuiltMemory:
+        """Return the memory that holds chunks; SystemFault where there is none, or its hours are over."""
+        if self.memories.late(system.name):
+            msg = f"{system.name} is not finished: it has had its {self.memories.hours:g} h"
+            raise SystemFault(msg)
+        return await self.memories.of(system, chunks)
+
+    def _agent(self, built: BuiltMemory) -> MemoryAgent:
+        room = self.room
+        if room.tokens is None and not built.memory.counts_items:
+            room = Room(room.items, MOST_TOKENS)
+        return MemoryAgent(built.memory, self.answerer, room)
+
+    async def _lead(self, unit: DialogueUnit, teaching: Teaching) -> Produced:
+        """Lead a dialogue with the memory of the step before."""
+        chunks = self._chunks(unit)
+        about: dict[str, Any] = {"memory": digest_of(chunks), "category": category_of(unit.task)}
+        try:
+            built = await self._built(unit.system, chunks)
+        except SystemFault as fault:
+            failed = AgentFailure("judge_error", str(fault))
+            session = PlayedSession(unit.beginning, "candidate_failed", {}, failed)
+            building = Usage()
+        else:
+            agent = RecalledDialogue(self._agent(built))
+            session, building = await teaching.hold(unit, agent), built.booked()
+            if agent.first is not None:
+                about["retrieve_s"] = agent.first.retrieve_s
+                self.memories.took(unit.system.name, agent.first.retrieve_s)
+        record = taught_record(unit, session, about, building)
+        self._led.keep(unit, record)
+        return record
+
     def _id(self, unit: LearnUnit) -> str:
-        return f"{unit.task.id}@{unit.step}" if self.protocol == "stepwise" else unit.task.id
+        steps = self.protocol == "stepwise" or self.teaching is not None
+        return f"{unit.task.id}@{unit.step}" if steps else unit.task.id
 
     def _answered(self, unit: LearnUnit, recalled: RecalledTurn, building: Usage) -> Produced:
         """Return the record of an answer: its score, what was recalled for it, and what it took."""
@@ -284,7 +421,8 @@ class LearningStudy(Study[LearnResult]):
             "category": category_of(task),
             "disputed": self.disputed.get(task.id, False) if self.disputed else None,
             "step": unit.step,
-            "memory": digest_of(unit.chunks),
+            "memory": digest_of(self._chunks(unit)),
+            **unit.condition,
         }
         last = (Message("assistant", reply),) if isinstance(reply, str) and reply else ()
         talk = Conversation(
@@ -307,7 +445,7 @@ class LearningStudy(Study[LearnResult]):
         """Return what was given, how much room it took, and what of the evidence was in it."""
         task, items = unit.task, retrieved.items
         tokens = sum(about_tokens(item.shown) for item in items)
-        holds = sum(chunk.tokens for chunk in unit.chunks)
+        holds = sum(chunk.tokens for chunk in self._chunks(unit))
         places = self._places.get(task.corpus or "", {})
         wanted = {id: places[id] for id in task.evidence if id in places}
         wholes = [item for item in items if item.dialogue and item.position is None]
@@ -322,9 +460,9 @@ class LearningStudy(Study[LearnResult]):
             "whole": any(item.kind == "episodic" for item in wholes),
             "retrieved": [[i.dialogue, i.message if i.message else i.position] for i in items[:20]],
         }
-        if given := [item for item in items if item.why][:_SHOWN]:
+        if reasoned := [item for item in items if item.why][:_SHOWN]:
             details["given"] = [
-                {"from": i.dialogue, "kind": i.kind, "why": i.why, "text": i.text[:200]} for i in given
+                {"from": i.dialogue, "kind": i.kind, "why": i.why, "text": i.text[:200]} for i in reasoned
             ]
         # Of texts without an origin nobody knows whether they are the evidence.
         if wanted and (not items or any(item.dialogue or item.message for item in items)):
@@ -338,16 +476,29 @@ class LearningStudy(Study[LearnResult]):
             details["session_recall"] = len(asked & sessions) / len(asked)
         return details
 
+    def led(self) -> tuple[list[LoggedDialogue], dict[str, TaskRecord]]:
+        """Return the dialogues that were led and have not failed, and their tasks by id.
+
+        Those of a system without a memory have no system: they are for all.
+        """
+        tasks = () if self.teaching is None else self.teaching.tasks
+        logs = [
+            replace(one, conversation=replace(one.conversation, candidate=None))
+            if one.conversation.candidate == "none"
+            else one
+            for one in self._led.logs()
+        ]
+        return logs, {task.id: task for task in tasks}
+
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> LearnResult:
         """Bring rows and costs to figures."""
         return learn_result(rows, run, ending.pending)
 
     def facts(self) -> StudyFacts:
         """Return which systems were asked what."""
-        about = {s.name: dict(s.empty().describe()) for s in self.systems}
-        about = {
-            s.name: {**about[s.name], **({"control": s.control} if s.control else {})} for s in self.systems
-        }
+        systems = [*self.systems, *(effect.system for effect in self.effects)]
+        about = {s.name: dict(s.empty().describe()) for s in systems}
+        about = {s.name: {**about[s.name], **({"control": s.control} if s.control else {})} for s in systems}
         return StudyFacts(
             judge={"name": ", ".join(about), "digest": ANSWERED},
             dimensions=(),
@@ -358,6 +509,7 @@ class LearningStudy(Study[LearnResult]):
                 "answerer": None if self.answerer is None else dict(self.answerer.describe()),
                 "room": {"items": self.room.items, "tokens": self.room.tokens},
                 "protocol": self.protocol,
+                "action": self.action,
                 "options": self.options,
                 "references": self.references,
             },
@@ -366,6 +518,12 @@ class LearningStudy(Study[LearnResult]):
     def page(self, result: LearnResult, run: StoredRun) -> Page:
         """Return the page."""
         return learn_page(run, result)
+
+
+def _places(chunk: Chunk) -> dict[Any, tuple[str, int, str]]:
+    """Return by id of a message its session, its index there, and its text."""
+    sessions = [session for session, _ in chunk.dialogues]
+    return {m.extra.get("id"): (s.id, n, m.text) for s in sessions for n, m in enumerate(s.messages)}
 
 
 def _found(wanted: Mapping[str, tuple[str, int, str]], items: Sequence[MemoryItem]) -> float:

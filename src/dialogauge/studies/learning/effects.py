@@ -1,0 +1,89 @@
+"""What feedback does to the answer to the same question: after its own dialogue, another one, or none.
+
+MemoryBench, A.3.5, has the first two. Another case's dialogue is as long and says as much of the task set:
+what it gains too is no gain of the feedback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Final, Literal
+
+from dialogauge.agents.memory import build_memory
+from dialogauge.data import Mask
+from dialogauge.data.tasks import LoggedDialogue, TaskRecord
+from dialogauge.studies.learning.memories import Chunk, LearningSystem, chunk_of, masked_task
+from dialogauge.studies.learning.scoring import metric_of
+
+Condition = Literal["without", "own", "other"]
+_MOST: Final = 100
+"""Tasks of a data set that a model scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackEffect:
+    """One condition, under which tasks are asked."""
+
+    condition: Condition
+    logs_of: str
+    """The system that led the dialogues; empty where these are nobody's in particular."""
+    system: LearningSystem
+    """Gives the whole dialogue, or nothing."""
+    cases: Sequence[tuple[TaskRecord, tuple[Chunk, ...]]]
+    """Each task with the dialogue that stands before it."""
+
+    def masked(self, mask: Mask) -> FeedbackEffect:
+        """Return the same with dialogues masked."""
+        cases = [(masked_task(mask, t), tuple(c.masked(mask) for c in chunks)) for t, chunks in self.cases]
+        return replace(self, cases=cases)
+
+
+def feedback_effects(
+    tasks: Sequence[TaskRecord], logs: Mapping[str, Sequence[LoggedDialogue]], seed: int
+) -> list[FeedbackEffect]:
+    """Return the conditions under which the tasks of logs are asked.
+
+    Args:
+        tasks: Those of which there are dialogues; where a model scores, the first 100 of each data set count.
+        logs: By the system that led them.
+        seed: Of whose dialogue another one is.
+    """
+    scored: dict[str, list[TaskRecord]] = {}
+    for task in tasks:
+        scored.setdefault(task.dataset, []).append(task)
+    tasks = [t for of in scored.values() for n, t in enumerate(of) if metric_of(t) or n < _MOST]
+    effects = [_effect("without", "", "none", [(task, ()) for task in tasks])]
+    for name, dialogues in logs.items():
+        own = {str(d.conversation.metadata.get("task")): d for d in dialogues}
+        here = [task for task in tasks if task.id in own]
+        others = _others(here, seed)
+        effects.append(_effect("own", name, "full", [(task, _shown(own[task.id])) for task in here]))
+        pairs = [(task, _shown(own[others[task.id]])) for task in here if task.id in others]
+        effects.append(_effect("other", name, "full", pairs))
+    return [effect for effect in effects if effect.cases]
+
+
+def _effect(
+    condition: Condition, of: str, memory: str, cases: Sequence[tuple[TaskRecord, tuple[Chunk, ...]]]
+) -> FeedbackEffect:
+    shown = "other-case" if condition == "other" else condition
+    name = f"{shown}: {of}" if of else shown
+    return FeedbackEffect(condition, of, LearningSystem(name, lambda *_: build_memory(memory)), cases)
+
+
+def _shown(dialogue: LoggedDialogue) -> tuple[Chunk, ...]:
+    return (chunk_of("dialogue", [dialogue]),)
+
+
+def _others(tasks: Sequence[TaskRecord], seed: int) -> dict[str, str]:
+    """Return by task another one of its data set, each of them once; nothing for one that is alone."""
+    by_set: dict[str, list[str]] = {}
+    for task in tasks:
+        by_set.setdefault(task.dataset, []).append(task.id)
+    others: dict[str, str] = {}
+    for dataset, ids in by_set.items():
+        Random(f"{seed}\x1f{dataset}").shuffle(ids)
+        others |= dict(zip(ids, [*ids[1:], ids[0]], strict=True)) if len(ids) > 1 else {}
+    return others

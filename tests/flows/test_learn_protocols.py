@@ -1,0 +1,290 @@
+"""Systems that learn from users, by the command: dialogues, protocols, and how such runs go on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from benchmarks.learning_kills import answer
+from benchmarks.learning_kills import rows_of as rows_without_times
+
+from flows.conftest import rows_of
+from flows.test_learn import corpus
+
+WHO = (("a", "Ben", "goat"), ("b", "Cleo", "parrot"))
+
+
+def task(name, number, question, answer, evidence):
+    gold = {"category": 4, "answer": answer, "evidence": [evidence]}
+    return {"id": f"{name}-{number}", "dataset": "LoCoMo", "q": question, "v": gold, "c": name}
+
+
+def tasks(name, who, animal):
+    return (
+        task(name, 1, f"What did {who} buy at the market?", f"a {animal}", "D1:1"),
+        task(name, 2, f"Which instrument does {who} play?", "cello", "D2:2"),
+        task(name, 3, f"What is the name of the {animal} of {who}?", "Plum", "D1:3"),
+        task(name, 4, f"Where did {who} work?", "bakery", "D2:2"),
+        task(name, 5, f"What did {who} leave last week?", "the bakery", "D2:2"),
+    )
+
+
+@pytest.fixture
+def talks(log):
+    """Tasks with the users of LoCoMo, whose words are fixed."""
+    return log(*(r for who in WHO for r in (corpus(*who), *tasks(*who))), name="talks.jsonl")
+
+
+MEMORY = '''
+import json
+import pathlib
+class Words:
+    """Gives all that shares a word with the question; writes down what reaches it."""
+    def __init__(self):
+        self.held = []
+    def note(self, *what):
+        with open("seen.jsonl", "a") as out:
+            out.write(json.dumps(what, ensure_ascii=False) + "\\n")
+    def add_dialogue(self, dialogue, feedback=None):
+        self.note("add", dialogue)
+        self.held.append(dialogue)
+    def retrieve(self, question, k):
+        self.note("retrieve", question)
+        fails = pathlib.Path("fails.txt").read_text()
+        if fails and fails in question:
+            raise RuntimeError("not now")
+        asked = set(question.split())
+        texts = [m["content"] for d in self.held for m in d["messages"]]
+        return sorted(texts, key=lambda t: -len(asked & set(t.split())))[:k]
+'''
+
+
+@pytest.fixture
+def words(tmp_path):
+    """Writes the class, which fails on questions that hold a text; returns what reached it."""
+
+    def write(fails=""):
+        (tmp_path / "words.py").write_text(MEMORY)
+        (tmp_path / "fails.txt").write_text(fails)
+        return tmp_path / "seen.jsonl"
+
+    return write
+
+
+def led(rows):
+    return [row for row in rows if "taught" in row["details"]]
+
+
+def answers(rows, system):
+    return [r for r in rows if r["candidate"] == system and "taught" not in r["details"]]
+
+
+ON_POLICY = ("--protocol", "on-policy", "--steps", 2, "--batch", 3, "-o", "run")
+
+
+def test_systems_are_taught_step_by_step_by_their_own_dialogues(dialogauge, talks, words, tmp_path):
+    seen = words()
+    done = dialogauge("learn", "run", "--tasks", talks, "--system", "py:words:Words", *ON_POLICY, "--json")
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "run")
+    own = [row for row in led(rows) if row["candidate"] == "Words"]
+    asked = answers(rows, "Words")
+    # Four of five tasks teach; the fifth of each corpus is asked before the first step, and after each.
+    assert [row["details"]["step"] for row in own] == [1, 1, 1, 2, 2, 2]
+    taught = {row["conversation_id"].partition("@")[0] for row in own}
+    assert len({row["conversation_id"] for row in own}) == 6
+    assert sorted({row["details"]["step"] for row in asked}) == [0, 1, 2]
+    assert taught.isdisjoint(row["conversation_id"].partition("@")[0] for row in asked)
+    # `full` leads the same dialogues, and who takes in nothing leads none.
+    other = [row for row in led(rows) if row["candidate"] == "full"]
+    assert [r["conversation_id"] for r in other] == [r["conversation_id"] for r in own]
+    assert {row["candidate"] for row in led(rows)} == {"Words", "full"}
+    # A feedback after the last answer is not asked for, and only the first answer recalls.
+    assert all(
+        len(row["details"]["scores"]) <= min(2, row["details"]["rounds"])
+        for row in own
+        if not row["details"]["ended"]
+    )
+    events = [json.loads(line) for line in seen.read_text().splitlines()]
+    recalled = [what for kind, what in events if kind == "retrieve"]
+    assert len(recalled) == len(own) + len(asked)
+    # At step 2 the memory of a corpus holds its two sessions, and the six dialogues that were led.
+    held = [what["id"] for kind, what in events if kind == "add" and "@" in what["id"]]
+    assert set(held) == {row["conversation_id"] for row in own}
+    assert len({row["details"]["memory"] for row in asked}) == 6  # two corpora, three steps
+
+
+def test_a_step_goes_on_without_a_dialogue_that_failed(dialogauge, talks, words, tmp_path):
+    words("Where did Ben")
+    command = ("learn", "run", "--tasks", talks, "--system", "py:words:Words", "--no-controls", *ON_POLICY)
+    command = (*command[:-4], "--batch", 8, "-o", "run")  # all that teach, in each step
+    assert dialogauge(*command, "--max-failed", 1).code == 0
+    first = {r["conversation_id"]: r for r in rows_of(tmp_path / "run")}
+    failed = [row for row in led(first.values()) if row["failure"]]
+    assert [row["conversation_id"] for row in failed] == ["a-4@1", "a-4@2"]
+    assert "not now" in failed[0]["failure"]["message"]
+    words()
+    assert dialogauge(*command, "--max-failed", 1).code == 0
+    assert {r["conversation_id"]: r for r in rows_of(tmp_path / "run")} == first
+    done = dialogauge(*command, "--retry-failed")
+    assert done.code == 0, done.err
+    second = {r["conversation_id"]: r for r in rows_of(tmp_path / "run")}
+    assert not any(row["failure"] for row in second.values())
+    # What was asked before the first step, and its other dialogues, stood on none of them.
+    stood = {
+        id
+        for id in first
+        if id.endswith("@0") or (id.endswith("@1") and id in map(name_of, led(first.values())))
+    }
+    assert {id for id in first if first[id] == second[id]} == stood - {"a-4@1"}
+
+
+def name_of(row):
+    return row["conversation_id"]
+
+
+def test_dialogues_are_logs_that_systems_learn_from(dialogauge, talks, tmp_path):
+    done = dialogauge("learn", "dialogues", "--tasks", talks, "--system", "bm25-message", "-o", "dialogues")
+    assert done.code == 0, done.err
+    lines = [json.loads(line) for line in (tmp_path / "dialogues" / "logs.jsonl").read_text().splitlines()]
+    assert len(lines) == 8
+    assert all(len(row["dialog_bm25-message"]) <= 6 for row in lines)
+    done = dialogauge(
+        *("learn", "run", "--tasks", talks, "--logs", "dialogues", "--system", "bm25-message"),
+        *("--no-controls", "-o", "run", "--json"),
+    )
+    assert done.code == 0, done.err
+    assert done.json["sets"][0]["systems"][0]["asked"] == 2
+    assert done.json["costs"]["bm25-message"]["dialogues"] == 8 + 8 + 4  # once for each corpus, with its own
+
+
+def test_the_same_question_is_asked_with_its_own_dialogue_another_one_and_none(dialogauge, talks, tmp_path):
+    assert (
+        dialogauge("learn", "dialogues", "--tasks", talks, "--system", "bm25-message", "-o", "logs").code == 0
+    )
+    command = (
+        "learn",
+        "run",
+        "--tasks",
+        talks,
+        "--logs",
+        "logs",
+        "--protocol",
+        "feedback-effect",
+        "-o",
+        "run",
+    )
+    done = dialogauge(*command)
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "run")
+    by = {c: [r for r in rows if r["details"]["condition"] == c] for c in ("without", "own", "other")}
+    assert {c: len(of) for c, of in by.items()} == {"without": 8, "own": 8, "other": 8}
+    own = {r["conversation_id"]: r["details"]["retrieved"][0][0].partition("@")[0] for r in by["own"]}
+    other = {r["conversation_id"]: r["details"]["retrieved"][0][0].partition("@")[0] for r in by["other"]}
+    assert all(id == name.partition("/")[0] for id, name in own.items())
+    assert all(id != name.partition("/")[0] for id, name in other.items())
+    assert sorted(other.values()) == sorted(own.values())  # each of them once
+    assert {r["details"]["logs_of"] for r in by["own"]} == {"bm25-message"}
+
+
+def test_of_an_action_only_the_dialogues_with_it_are_learnt(dialogauge, talks, tmp_path):
+    desk = ("learn", "run", "--no-controls")
+    desk += ("--system", "bm25-session", "--protocol", "action", "--json", "-o")
+    counts = {}
+    for action in ("like", "copy"):
+        done = dialogauge(
+            *desk, action, "--action", action, *("--tasks", "support-desk", "--logs", "support-desk")
+        )
+        assert done.code == 0, done.err
+        counts[action] = done.json["costs"]["bm25-session"]["dialogues"]
+    assert 0 < counts["copy"] < counts["like"] < 115
+    dialogauge("learn", "dialogues", "--tasks", talks, "-o", "logs")
+    done = dialogauge(*desk, "none", "--tasks", talks, "--logs", "logs", "--action", "copy")
+    assert done.code == 2
+    assert "no dialogue of 8 dialogues has the action copy" in done.err
+
+
+def test_what_is_masked_is_masked_before_a_memory_sees_it(dialogauge, log, words, tmp_path):
+    seen = words()
+    call = {"role": "user", "content": "Call me at 13800138000."}
+    dialog = [call, {"role": "assistant", "content": "I call 13800138000."}]
+    about = {"test_idx": 1, "task_id": "t1", "dataset_name": "mine", "lang": "en", "info": {"answer": "yes"}}
+    row = {**about, "input_prompt": call["content"], "dialog": dialog}
+    asked = {**about, "test_idx": 2, "task_id": "t2", "input_prompt": "Whose is 13900139000?"}
+    tasks_file = log(row, asked, name="tasks.jsonl")
+    command = ("learn", "run", "--tasks", tasks_file, "--logs", tasks_file, "--system", "py:words:Words")
+    assert dialogauge(*command, "--redact", "-o", "run").code == 0
+    text = seen.read_text()
+    assert "[phone]" in text
+    assert "13800138000" not in text
+    assert "13900139000" not in text
+
+
+# A model in every role
+
+SECRETS = ("zanthorpe", "quillivant", "mordecray", "vextulane")
+
+
+def planted(number):
+    """A task of a data set whose user a model plays, with words in every part of its record."""
+    gold = {"answer": f"It is {SECRETS[0]} of the {number} rules.", "criteria": [f"names the {SECRETS[1]}"]}
+    gold |= {"checklist": [f"says {SECRETS[2]}"], "note": SECRETS[3]}
+    q = f"What is the rule for parcel {number} of the desk?"
+    return {"id": f"p{number}", "dataset": "mine", "q": q, "v": gold}
+
+
+@pytest.fixture
+def desk(log):
+    return log(*map(planted, range(10)), name="desk.jsonl")
+
+
+def roles(stub):
+    return ("--role", f"answerer=m@{stub.url}", "--role", f"simulator=m@{stub.url}")
+
+
+def is_asked_as_a_model(body):
+    return "response_format" not in body
+
+
+def test_no_word_of_a_record_reaches_a_system_or_its_memory(dialogauge, desk, serve, words, tmp_path):
+    stub, seen = serve(answer), words()
+    command = ("learn", "run", "--tasks", desk, "--system", "py:words:Words", *ON_POLICY, *roles(stub))
+    done = dialogauge(*command)
+    assert done.code == 0, done.err
+    of_system = [json.dumps(body) for body in filter(is_asked_as_a_model, stub.asked)]
+    of_user = [json.dumps(body) for body in stub.asked if not is_asked_as_a_model(body)]
+    assert len(of_system) > 10
+    assert any(SECRETS[0] in text for text in of_user)  # who plays the user knows it
+    for text in (*of_system, seen.read_text()):
+        assert not any(secret in text for secret in SECRETS)
+    assert not any(row["details"]["leaked"] for row in led(rows_of(tmp_path / "run")))
+
+
+def test_a_user_who_blurts_out_the_answer_is_counted(dialogauge, desk, serve, tmp_path):
+    def blurts(body):
+        if body.get("response_format", {}).get("json_schema", {}).get("name") == "user":
+            said = f"No, it is {SECRETS[0]} of the house."
+            return json.dumps({"reasoning": "So.", "behaviour": "continue", "response": said})
+        return answer(body)
+
+    stub = serve(blurts)
+    done = dialogauge("learn", "dialogues", "--tasks", desk, "--rounds", 2, *roles(stub), "-o", "run")
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "run")
+    assert [row["details"]["leaked"] != [] for row in rows] == [True] * 8
+
+
+def test_a_run_of_dialogues_that_breaks_off_ends_as_one_that_does_not(dialogauge, desk, serve, tmp_path):
+    stub = serve(answer)
+    command = ("learn", "run", "--tasks", desk, "--system", "bm25-message", *ON_POLICY[:-1])
+    command = (*command, "whole", *roles(stub), "--max-concurrency", 1)
+    assert dialogauge(*command).code == 0
+    paid = len(stub.asked)
+    (tmp_path / "cache").rename(tmp_path / "first-cache")
+    command = tuple("parts" if word == "whole" else word for word in command)
+    broke_off = 0
+    while dialogauge(*command, "--max-calls", 12).code:
+        broke_off += 1
+    assert 3 < broke_off < paid
+    assert rows_without_times(tmp_path / "parts") == rows_without_times(tmp_path / "whole")
+    assert len(stub.asked) == 2 * paid
