@@ -22,6 +22,7 @@ NAMES = (
     "raters",
     "judging",
     "sessions",
+    "dialogues",
     "lookahead",
     "roles",
     "prefixes",

@@ -1,4 +1,5 @@
-"""The same dialogues with nothing around them: `bare_sessions.py URL SESSIONS TURNS CONCURRENCY`."""
+"""The same dialogues with nothing around them: `bare_sessions.py URL SESSIONS CALLS CONCURRENCY [ALONE]`;
+with ALONE each call has a connection of its own."""
 
 from __future__ import annotations
 
@@ -21,20 +22,22 @@ async def ask(client: aiohttp.ClientSession, url: str, messages: list[dict[str, 
     return str(answer["choices"][0]["message"]["content"])
 
 
-async def _session(client: aiohttp.ClientSession, url: str, turns: int) -> None:
+async def _session(client: aiohttp.ClientSession, url: str, calls: int) -> None:
     talk: list[dict[str, str]] = []
-    for _ in range(turns):
-        for role in ("user", "assistant"):
-            talk.append({"role": role, "content": await ask(client, url, [_SYSTEM, *talk])})
+    for number in range(calls):
+        role = "assistant" if number % 2 else "user"
+        talk.append({"role": role, "content": await ask(client, url, [_SYSTEM, *talk])})
 
 
-async def _main(url: str, sessions: int, turns: int, concurrency: int) -> None:
+async def _main(url: str, sessions: int, calls: int, concurrency: int, alone: int = 0) -> None:
     slots = asyncio.Semaphore(concurrency)
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as client:
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, force_close=bool(alone))
+    ) as client:
 
         async def one() -> None:
             async with slots:
-                await _session(client, url, turns)
+                await _session(client, url, calls)
 
         await asyncio.gather(*(one() for _ in range(sessions)))
 

@@ -2,8 +2,8 @@
 
     python -m benchmarks.learning_kills [KILLS]
 
-A stepwise run of ten steps over the logs of the support desk, and an on-policy run with a model as users. Both
-must end with the same rows, times left out, and no call may be paid twice but those in flight.
+A stepwise run of ten steps over the logs of the support desk, and an on-policy run with a model as users.
+Both must end with the same rows, times left out, and no call may be paid twice but those in flight.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def campaign(protocol: str, kills: int, folder: Path) -> dict[str, Any]:
         while killed < kills:
             process = begin("killed")
             try:
-                process.wait(chance.uniform(0.4, max(1.0, seconds / 3)))
+                process.wait(chance.uniform(0.4, max(1.0, seconds / 6)))
                 break  # it came to its end
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)

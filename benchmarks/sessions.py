@@ -46,7 +46,7 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
 
         def bare() -> Cost:
             script = str(_HERE / "bare_sessions.py")
-            command = [sys.executable, script, url, str(number), str(_TURNS), str(_CONCURRENCY)]
+            command = [sys.executable, script, url, str(number), str(2 * _TURNS), str(_CONCURRENCY)]
             return measured(command, env=environment(), cwd=folder)
 
         costs = {"dialogauge": median_of(times, ours), "bare": median_of(times, bare)}

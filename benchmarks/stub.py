@@ -19,6 +19,12 @@ from typing import Any
 
 _LENGTH = re.compile(rb"content-length:\s*(\d+)", re.IGNORECASE)
 _SENTENCE = "The reply answers what was asked and keeps to what the user had said before. "
+_OTHERS = (
+    "Half of this is beside my point, please look at the second shelf. ",
+    "You have missed what matters most to somebody in a hurry. ",
+    "I wanted a date and a name, and there is neither. ",
+)
+"""With `--varied`, in the place of the sentence where a dialogue has gone on: nobody says a thing twice."""
 
 
 def instance(schema: dict[str, Any], position: int = 0, key: str = "") -> Any:  # noqa: ANN401 - any JSON value
@@ -44,8 +50,9 @@ def instance(schema: dict[str, Any], position: int = 0, key: str = "") -> Any:  
 class Replies:
     """The bodies of replies, made once for each shape of request."""
 
-    def __init__(self, *, keep: bool = False, content: str | None = None) -> None:
+    def __init__(self, *, keep: bool = False, content: str | None = None, varied: bool = False) -> None:
         self.content = content
+        self.varied = varied
         self.count = 0
         self.last = b""
         self.kept: list[bytes] | None = [] if keep else None
@@ -59,9 +66,13 @@ class Replies:
         # The schema stands at the end of the bodies; its hash would cost more than its length.
         at = body.rfind(b'"response_format"')
         shape = body[at:] if at >= 0 else b""
-        reply = self._made.get(shape)
+        version = body.count(b"assistant") % (1 + len(_OTHERS)) if self.varied else 0
+        reply = self._made.get(shape + b"%d" % version)
         if reply is None:
-            reply = self._made[shape] = _reply(body, self.content)
+            reply = _reply(body, self.content)
+            if version:
+                reply = _with(reply, _OTHERS[version - 1])
+            self._made[shape + b"%d" % version] = reply
         return reply
 
 
@@ -80,6 +91,11 @@ def _reply(body: bytes, content: str | None) -> bytes:
         "usage": {"prompt_tokens": tokens, "completion_tokens": 300, "total_tokens": tokens + 300},
     }
     return response(json.dumps(answer).encode())
+
+
+def _with(reply: bytes, sentence: str) -> bytes:
+    body = reply.partition(b"\r\n\r\n")[2]
+    return response(body.replace(_SENTENCE.strip().encode(), sentence.strip().encode()))
 
 
 def response(content: bytes, status: str = "200 OK") -> bytes:
@@ -126,9 +142,9 @@ class Connection(asyncio.Protocol):
             self._transport.write(content)  # type: ignore[attr-defined]
 
 
-async def serve(latency: float, *, keep: bool, content: str | None) -> None:
+async def serve(latency: float, *, keep: bool, content: str | None, varied: bool) -> None:
     loop = asyncio.get_running_loop()
-    replies = Replies(keep=keep, content=content)
+    replies = Replies(keep=keep, content=content, varied=varied)
     server = await loop.create_server(lambda: Connection(replies, latency), "127.0.0.1", 0, backlog=1024)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
@@ -139,5 +155,6 @@ if __name__ == "__main__":
     parser.add_argument("--latency", type=float, default=0.05)
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--content", help="what every reply says, whatever was asked")
+    parser.add_argument("--varied", action="store_true", help="other words where a dialogue has gone on")
     given = parser.parse_args()
-    asyncio.run(serve(given.latency, keep=given.keep, content=given.content))
+    asyncio.run(serve(given.latency, keep=given.keep, content=given.content, varied=given.varied))

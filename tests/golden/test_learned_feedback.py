@@ -13,13 +13,14 @@ from dialogauge.core import Conversation
 from dialogauge.data.tasks import read_logs, read_tasks
 from dialogauge.stats import mean_estimate
 from dialogauge.studies.learning.controls import controlled, other_questions
-from dialogauge.studies.learning.memories import Chunk
+from dialogauge.studies.learning.memories import Chunk, LearningSystem
 from dialogauge.studies.learning.scoring import case_score
 
 LOGS = [*read_logs("support-desk")]
 TASKS = {task.id: task for task in read_tasks("support-desk").tasks}
 TAUGHT = {log.conversation.metadata["task"] for log in LOGS}
 RULED = [task for task in TASKS.values() if task.id not in TAUGHT and task.gold["rules"]]
+OTHER = [LearningSystem("x", lambda *_: build_memory("none"), control="other-case")]
 SEEDS = (0, 1, 2)
 
 
@@ -61,7 +62,7 @@ def earned(name, control=None, seed=0):
     chunks = controlled((in_order(),), control, seed)
     others = None
     if control == "other-case":
-        others = other_questions([t for t in TASKS.values() if t.id not in TAUGHT], seed)
+        others = other_questions(OTHER, [t for t in TASKS.values() if t.id not in TAUGHT], seed)
 
     async def all_of_it():
         return await answered(await taken_in(build_memory(name), chunks), others)

@@ -56,11 +56,15 @@ def controlled(chunks: Sequence[Chunk], control: Control | None, seed: int) -> t
     return tuple(c if c.corpus else replace(c, dialogues=of(c.dialogues)) for c in chunks)
 
 
-def other_questions(tasks: Sequence[TaskRecord], seed: int) -> dict[str, str]:
-    """Return by task the question of another one of its data set and language.
+def other_questions(
+    systems: Sequence[LearningSystem], tasks: Sequence[TaskRecord], seed: int
+) -> dict[str, str]:
+    """Return by task the question of another one of its data set and language; empty where no system asks.
 
     Raises UsageError where there is no other one.
     """
+    if all(system.control != "other-case" for system in systems):
+        return {}
     questions = {(task.dataset, task.language, task.id): task.question for task in tasks}
     moved = _moved(questions, [key[:2] for key in questions], seed)
     if alone := next((key for key in questions if key not in moved), None):

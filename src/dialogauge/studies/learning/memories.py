@@ -105,6 +105,10 @@ class LearningSystem:
         """Return an empty one: of whom it says what it is."""
         return self.make(None, "")
 
+    def about(self) -> dict[str, Any]:
+        """Return what it says of itself, with the control of a twin."""
+        return {**self.empty().describe(), **({"control": self.control} if self.control else {})}
+
 
 @dataclass(slots=True)
 class BuiltMemory:

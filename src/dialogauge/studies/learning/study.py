@@ -151,12 +151,7 @@ class LearningStudy(Study[LearnResult]):
         self._led = LedDialogues()
         self._places = {name: _places(chunk) for name, chunk in self._corpora.items()}
         self._led_under: dict[tuple[str, int], tuple[Chunk, ...]] = {}
-        self._draw_others()
-
-    def _draw_others(self) -> None:
-        """Draw what is recalled for under `other-case`; UsageError where a question is alone."""
-        asks_other = any(system.control == "other-case" for system in self.systems)
-        self._others = other_questions(self.tasks, self.seed) if asks_other else {}
+        self._others = other_questions(self.systems, self.tasks, self.seed)
 
     @property
     def expected(self) -> int:
@@ -204,7 +199,7 @@ class LearningStudy(Study[LearnResult]):
             self.teaching = None if self.teaching is None else self.teaching.masked(mask)
             self._corpora = {name: chunk.masked(mask) for name, chunk in self._corpora.items()}
             self._places = {name: _places(chunk) for name, chunk in self._corpora.items()}
-            self._draw_others()
+            self._others = other_questions(self.systems, self.tasks, self.seed)
         self.memories.notes = NO_NOTES if notes is None else notes
 
     def plan(self) -> Iterator[WorkUnit]:
@@ -237,7 +232,8 @@ class LearningStudy(Study[LearnResult]):
         """Yield the units of a system; each names those that its memory stands on."""
         about, asks = MemoryAgent(system.empty(), self.answerer, self.room).digest, self._asks
         *asks, answerer = asks
-        asks += [self._others] if system.control == "other-case" else []
+        if system.control is not None:  # twins are the same memory
+            about = digest([about, system.control, self._others if system.control == "other-case" else {}])
         groups: dict[str | None, list[TaskRecord]] = {}
         for task in self.tasks:
             groups.setdefault(task.corpus, []).append(task)
@@ -497,8 +493,7 @@ class LearningStudy(Study[LearnResult]):
     def facts(self) -> StudyFacts:
         """Return which systems were asked what."""
         systems = [*self.systems, *(effect.system for effect in self.effects)]
-        about = {s.name: dict(s.empty().describe()) for s in systems}
-        about = {s.name: {**about[s.name], **({"control": s.control} if s.control else {})} for s in systems}
+        about = {s.name: s.about() for s in systems}
         return StudyFacts(
             judge={"name": ", ".join(about), "digest": ANSWERED},
             dimensions=(),

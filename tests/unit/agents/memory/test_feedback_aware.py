@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from statistics import median
 
 import pytest
 
@@ -146,4 +145,5 @@ def test_a_message_costs_the_same_after_a_hundred_thousand() -> None:
             times.append(time.process_time() - begun)
 
     asyncio.run(fill())
-    assert median(times[-330:]) <= 1.5 * median(times[167:497])  # of messages 1,000 to 3,000, and the last
+    # The least of 330 dialogues that are alike: what else runs on the machine only adds to the others.
+    assert min(times[-330:]) <= 1.5 * min(times[167:497])

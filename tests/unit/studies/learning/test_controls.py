@@ -29,6 +29,7 @@ def led(id, score, language="en", words=1):
 BATCH = Chunk(
     "logs 1", (led("a", 1), led("b", 3), led("c", 5), led("d", 7, "zh"), led("e", 1, "zh", words=0))
 )
+OTHER = [LearningSystem("x", lambda *_: NoMemory(), control="other-case")]
 LOGS = (CORPUS, BATCH, Chunk("logs 2", (led("f", 4, words=0), led("g", 8, words=0))))
 
 
@@ -100,11 +101,12 @@ def task(id, dataset):
 def test_each_question_is_asked_for_another_case_of_its_data_set(seed) -> None:
     tasks = [task(f"{name}{n}", name) for name in "xy" for n in range(5)]
     random.Random(seed).shuffle(tasks)
-    others = other_questions(tasks, seed)
+    others = other_questions(OTHER, tasks, seed)
     assert sorted(others.values()) == sorted(t.question for t in tasks)
     assert all(others[t.id] != t.question and others[t.id][0] == t.dataset for t in tasks)
+    assert other_questions([], tasks, seed) == {}
     with pytest.raises(UsageError, match="no other question of z"):
-        other_questions([*tasks, task("z1", "z")], seed)
+        other_questions(OTHER, [*tasks, task("z1", "z")], seed)
 
 
 def test_twins_are_named_for_their_control() -> None:
