@@ -33,6 +33,7 @@ from dialogauge.report import (
 )
 from dialogauge.runs import StoredRun
 from dialogauge.stats import Comparison, Estimate
+from dialogauge.studies.learning.controls import control_of
 from dialogauge.studies.learning.curves import LearningCurve
 from dialogauge.studies.learning.figures import (
     CONTROLS,
@@ -96,6 +97,8 @@ def step_tables(title: str, curves: Mapping[str, LearningCurve]) -> Iterator[Blo
         ]
         heads = [*heads, "score there", "score at the last"]
         yield data_table(f"{title}: does it learn? The best step is chosen after the fact", heads, slopes)
+    if any(control_of(name.partition(OF_RUN)[0]) for name in curves):
+        yield Callout(("Where a twin rises as its system does, the feedback is not what raises it.",))
     if lost:
         heads = ["system", "right before", "lost at the last step", "lost by chance", "above chance"]
         yield data_table(f"{title}: forgetting, of answers that an earlier step had right", heads, lost)
