@@ -430,7 +430,8 @@ def test_step_by_step_a_memory_grows_by_what_it_was_taught(dialogauge, log, tmp_
     done = dialogauge(*command, "--step-size", 1, "--system", "bm25-message", "-o", "run", "--json")
     assert done.code == 0, done.err
     (of,) = done.json["sets"]
-    assert {name: len(steps) for name, steps in of["steps"].items()}["bm25-message"] == 3
+    assert len(of["steps"]["bm25-message"]["points"]) == 3
+    assert of["steps"]["none"]["slope"] is None  # it cannot learn
     rows = [r for r in rows_of(tmp_path / "run") if r["candidate"] == "bm25-message"]
     assert [r["conversation_id"] for r in rows] == ["asked@0", "asked@1", "asked@2"]
     recalled = [{dialogue for dialogue, _ in r["details"]["retrieved"]} for r in rows]
@@ -453,7 +454,13 @@ def test_the_support_desk_that_ships_is_asked_step_by_step_by_its_name(dialogaug
         (system,) = of["systems"]
         assert system["asked"] == 44
         assert system["categories"].keys() == {"no rule", "one rule", "two rules"}
-        assert [step for step, _ in of["steps"]["bm25-session"]] == [0, 1, 2]
+        curve = of["steps"]["bm25-session"]
+        assert [step for step, _ in curve["points"]] == [0, 1, 2]
+        assert curve["slope"]["a_better_by"]["clusters"] == 44
+        assert curve["forgetting"]["above"].keys() >= {"value", "low", "high"}
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert page.count('class="path c0"') == 2 * 2  # a line and its key, for both languages
+    assert "Quality against cost" in page
     assert done.json["costs"]["bm25-session"]["dialogues"] == 115
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Code,
         Column,
         Curve,
+        CurveLine,
         DataTable,
         Definitions,
         DotPlot,

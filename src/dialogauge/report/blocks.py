@@ -241,8 +241,16 @@ class Point(Value):
     """What it is, for who points at it; the coordinates are said where it is empty."""
 
 
+class CurveLine(Value):
+    """One line of several; a `quiet` one is a control, dashed and without its intervals."""
+
+    name: str
+    points: tuple[Point, ...]
+    emphasis: Emphasis = "plain"
+
+
 class Curve(Value):
-    """A line along turns or positions, or points on two axes."""
+    """A line, or several, along turns or positions; or points on two axes."""
 
     title: str
     points: tuple[Point, ...]
@@ -252,6 +260,8 @@ class Curve(Value):
     """Whether both axes are the same scale: a diagonal is drawn then, and no line through the points."""
     sized: bool = False
     """Whether the area of a point is its share of all `n`."""
+    lines: tuple[CurveLine, ...] = ()
+    """In place of `points`, lines with names, their intervals as bands."""
 
 
 class DotRow(Value):

@@ -344,11 +344,16 @@ class _Writer:
         )
 
     def _curve(self, block: Curve) -> Html:
+        legend = (
+            element("li", svg.key(looks), element("span", line.name, dir="auto"))
+            for line, looks in svg.line_looks(block.lines)
+        )
         return element(
             "div",
             element("p", f"↑ {block.y.label}", class_="along") if block.y.label else None,
             element("div", svg.curve(self._id(), block), class_="plot"),
             element("p", f"{block.x.label} →", class_="along across") if block.x.label else None,
+            element("ul", legend, class_="legend") if block.lines else None,
             class_="chart square" if block.square else "chart",
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from dialogauge.report.blocks import Axis, Bars, Curve, DotRow, Point, Reference, StackedBar
+from dialogauge.report.blocks import Axis, Bars, Curve, CurveLine, DotRow, Point, Reference, StackedBar
 from dialogauge.report.cells import Ends, Figure, Part
 from dialogauge.report.elements import Child, Html, element, joined
 from dialogauge.report.words import decimal, figure_line, interval, part_share, percent
@@ -18,6 +18,10 @@ _MOST_POINTS = 600
 """Points drawn in a chart; of more, evenly spread ones."""
 _MOST_WHISKERS = 40
 """Of a longer line, the intervals are a band."""
+_MOST_SAID = 60
+"""Points of a line that its description says."""
+_SIGNS = "●■▲◆▼✚"
+"""Marks of lines, one after the other."""
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
 
 
@@ -219,16 +223,57 @@ def track_scale(axis: Axis, references: Sequence[Reference]) -> Html:
 def curve(id: str, block: Curve) -> Html:
     """Draw a line along turns or positions, or points on two axes."""
     edge = 0.0 if block.square else 0.04
+    words = "; ".join(_point_words(p, block) for p in block.points[:_MOST_SAID])
+    for line in block.lines:
+        points = "; ".join(_point_words(p, block) for p in line.points[:_MOST_SAID])
+        words += f"{line.name}: {points}. "
     return chart(
         id,
         block.title,
-        "; ".join(_point_words(p, block) for p in block.points[:60]),
-        "auto" if block.square else "8.2rem",
+        words,
+        "auto" if block.square else "14rem" if block.lines else "8.2rem",
         _grid(block, edge),
         _line("diag", "0", "100%", "100%", "0") if block.square else None,
         element("g", _points(block, edge)),
+        [element("g", _line_of(line, looks, block, edge)) for line, looks in line_looks(block.lines)],
         class_="square" if block.square else "curve",
     )
+
+
+def line_looks(lines: Sequence[CurveLine]) -> list[tuple[CurveLine, str]]:
+    """Return each line with the class of its looks: a colour and a mark of its own, or dashes of a control.
+
+    With more than six lines, or three controls, looks come again.
+    """
+    looks, seen = [], {True: 0, False: 0}
+    for line in lines:
+        quiet = line.emphasis == "quiet"
+        looks.append((line, f"q{seen[quiet] % 3}" if quiet else f"c{seen[quiet] % 6}"))
+        seen[quiet] += 1
+    return looks
+
+
+def key(looks: str) -> Html:
+    """Draw what a line looks like, for a legend."""
+    mark = _mark(looks, "50%", "50%", None)
+    return element(
+        "svg", _line(f"path {looks}", "0", "50%", "100%", "50%"), mark, class_="key", aria_hidden="true"
+    )
+
+
+def _mark(looks: str, x: str, y: str, title: Html | None) -> Html:
+    """Draw the mark of a line around a place: a sign of text, so that it keeps its shape at any width."""
+    sign = _SIGNS[int(looks[1:])] if looks.startswith("c") else "·"
+    return element("text", sign, title, class_=f"sign {looks}", x=x, y=y, dy=".35em", text_anchor="middle")
+
+
+def _line_of(line: CurveLine, looks: str, block: Curve, edge: float) -> Iterable[Html]:
+    points = line.points[:: -(-len(line.points) // _MOST_POINTS) or 1]
+    if len(points) > 1:
+        yield _path(points, block, edge, banded=line.emphasis != "quiet", class_=looks)
+    for p in points if len(points) <= _MOST_WHISKERS else ():
+        title = element("title", f"{line.name}, {_point_words(p, block)}")
+        yield _mark(looks, at(_across(p.x, block.x, edge)), _up(p.y, block.y), title)
 
 
 def _point_words(point: Point, block: Curve) -> str:
@@ -288,7 +333,7 @@ def _up(value: float, axis: Axis) -> str:
     return at(1 - place(value, axis))
 
 
-def _path(points: Sequence[Point], block: Curve, edge: float, *, banded: bool) -> Html:
+def _path(points: Sequence[Point], block: Curve, edge: float, *, banded: bool, class_: str = "s0") -> Html:
     def put(x: float, y: float) -> str:
         return f"{100 * _across(x, block.x, edge):.2f},{100 * (1 - place(y, block.y)):.2f}"
 
@@ -296,6 +341,6 @@ def _path(points: Sequence[Point], block: Curve, edge: float, *, banded: bool) -
     if banded:
         ends: list[tuple[float, Ends]] = [(p.x, p.interval) for p in points if p.interval is not None]
         ring = [put(x, e[1]) for x, e in ends] + [put(x, e[0]) for x, e in reversed(ends)]
-        band = element("polygon", class_="band s0", points=" ".join(ring)) if ring else None
-    line = element("polyline", class_="path s0", points=" ".join(put(p.x, p.y) for p in points))
+        band = element("polygon", class_=f"band {class_}", points=" ".join(ring)) if ring else None
+    line = element("polyline", class_=f"path {class_}", points=" ".join(put(p.x, p.y) for p in points))
     return element("svg", band, line, viewBox="0 0 100 100", preserveAspectRatio="none", class_="fill")

@@ -279,12 +279,25 @@ class _Lines:
         if block.square:
             self._points(block)
             return
+        if block.lines:
+            self._several(block)
+            return
         step = -(-len(block.points) // _MOST_POINTS) or 1
         rows = [
             (f"{p.x:g}", Number(p.y, interval=p.interval, notes=() if p.n is None else (f"n {p.n:,}",)))
             for p in block.points[::step]
         ]
         heads = (block.x.label or "at", block.y.label or "value")
+        self._data_table(data_table(block.title, heads, rows))
+
+    def _several(self, block: Curve) -> None:
+        places = sorted({p.x for line in block.lines for p in line.points})
+        places = places[:: -(-len(places) // _MOST_POINTS) or 1]
+        rows = []
+        for line in block.lines:
+            known = {p.x: Number(p.y, PLOT_DIGITS, p.interval) for p in line.points}
+            rows.append(TableRow((line.name, *(known.get(x) for x in places)), line.emphasis))
+        heads = (block.x.label or "at", *(f"{x:g}" for x in places))
         self._data_table(data_table(block.title, heads, rows))
 
     def _points(self, block: Curve) -> None:

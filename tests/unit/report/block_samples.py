@@ -11,6 +11,7 @@ from dialogauge.report.blocks import (
     Cards,
     Code,
     Curve,
+    CurveLine,
     DataTable,
     Definitions,
     DotPlot,
@@ -176,6 +177,17 @@ def charts_section(word):
                         ),
                     ),
                 )
+            ),
+            Curve(
+                "systems along the steps",
+                (),
+                Axis(1, 8, "step", whole=True),
+                whole,
+                lines=(
+                    CurveLine("notes", wave(4, 8)),
+                    CurveLine("tiers", wave(3, 8)),
+                    CurveLine("no memory", wave(2, 8), "quiet"),
+                ),
             ),
             Cards(
                 (

@@ -130,7 +130,7 @@ def test_every_chart_says_its_figures():
     charts = re.findall(
         rf'<svg class="(?:{"|".join(CHARTS)})"[^>]*role="img"[^>]*>.*?</desc>', html(), re.DOTALL
     )
-    assert len(charts) == 1 + 2 + 2 + 2 + 1
+    assert len(charts) == 1 + 2 + 2 + 1 + 2 + 1
     for chart in charts:
         assert re.search(r"<title id=\"[^\"]+\">[^<]+</title><desc id=\"[^\"]+\">[^<]*\d[^<]*</desc>", chart)
     assert all(
@@ -234,7 +234,7 @@ def test_contrast_of_text_and_marks(theme):
     for ground in ("paper", "card", "tint", "warn-tint", "ok-tint"):
         for words in ("ink", "soft", "accent", "warn", "ok"):
             assert contrast(colours[words], colours[ground]) >= 4.5, (words, ground)
-    for mark in ("s0", "whisk", "t-best", "t-worst"):
+    for mark in ("s0", "whisk", "t-best", "t-worst", "c1", "c2", "c3", "c4", "c5"):
         assert contrast(colours[mark], colours["card"]) >= 3, mark
     for tone in ("best", "worst"):
         assert contrast(colours["on-end"], colours[f"t-{tone}"]) >= 4.5, tone

@@ -197,7 +197,7 @@ def item_of(value: object, name: str) -> MemoryItem:
         if kind not in get_args(Kind):
             msg = f"{name} gave an item of the kind {kind!r}: there are {', '.join(get_args(Kind))}"
             raise SystemFault(msg)
-        texts = {key: value.get(key) for key in ("speaker", "date", "message")}
+        texts = {key: value.get(key) for key in ("speaker", "date", "message", "asked", "why")}
         return MemoryItem(
             str(value.get("dialogue") or ""),
             position,

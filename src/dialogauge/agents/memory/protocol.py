@@ -40,12 +40,19 @@ class MemoryItem:
     score: float | None = None
     """How well it fits the question, higher is better; on no common scale between systems."""
     kind: Kind = "episodic"
+    asked: str | None = None
+    """The request that it answers, or is said about, where a system gives both."""
+    why: str | None = None
+    """What the system says of why it gives this: `a correction after an answer that was disliked`."""
 
     @property
     def shown(self) -> str:
-        """The text as an answerer reads it: date and speaker before it."""
-        date = f"[{self.date}] " if self.date else ""
-        return f"{date}{self.speaker}: {self.text}" if self.speaker else f"{date}{self.text}"
+        """The text as an answerer reads it: why it is given, date, request and speaker before it."""
+        before = [f"({self.why}) "] if self.why else []
+        before += [f"[{self.date}] "] if self.date else []
+        before += [f"user: {self.asked} / "] if self.asked else []
+        before += [f"{self.speaker}: "] if self.speaker else []
+        return "".join(before) + self.text
 
 
 @dataclass(frozen=True, slots=True)

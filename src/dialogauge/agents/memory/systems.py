@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, Self, cast
+from typing import Any, Final, Literal, Protocol, Self
 
 from dialogauge.agents.memory.protocol import (
     Ability,
@@ -19,9 +19,7 @@ from dialogauge.agents.memory.protocol import (
     items_of,
     whole,
 )
-from dialogauge.agents.memory.trained import LIKED, TrainedMemory, Tuner
-from dialogauge.core import Conversation, Usage, UsageError, digest
-from dialogauge.core.settings import nearest
+from dialogauge.core import Conversation, Usage, digest
 from dialogauge.retrieval import LexicalIndex, RankedIndex, VectorIndex
 from dialogauge.runs.records import conversation_from_json, conversation_to_json
 
@@ -135,19 +133,6 @@ class Meaning(Words):
         self.index = VectorIndex.load(data)
 
 
-MEMORY_SYSTEMS: Final[Mapping[str, str]] = {
-    "none": "nothing: what the question alone is worth",
-    "full": "everything that fits, the first sessions first",
-    "oracle": "the evidence itself: the ceiling",
-    "bm25-message": "messages by their words",
-    "bm25-session": "sessions by their words; what the assistant led, by its first question",
-    "bm25-both": "messages and sessions by their words, each dialogue once",
-    "ranked-message": "messages by a fitted ranking: words, neighbours, speakers, sessions",
-    "embed-message": "messages by the cosine of their embeddings",
-    "embed-session": "sessions by the cosine of their embeddings",
-    "trained": "nothing: it is the answerer's model, trained on first replies that were liked or copied",
-}
-"""The systems that come with dialogauge, and what each gives to an answer."""
 _ALL: Final[frozenset[Ability]] = frozenset({"update", "delete", "fork", "save"})
 _FILE: Final = "dialogues.jsonl"
 _INDEX: Final = "index.bin"
@@ -293,7 +278,7 @@ class IndexedMemory(_Dialogues):
         """Search for the bare question, and give the best items that fit, each once."""
         most = len(self._items) if room.items is None else room.items
         # A dialogue is given once, whatever of it was hit: its best part counts.
-        several = most if self.unit == "message" else min(len(self._items), most * _PARTS)
+        several = most if self.unit == "message" else min(len(self._items), most * PARTS)
         hits, usage = await self.index.search(question, several) if several else ((), Usage())
         once: dict[tuple[str, int | None], MemoryItem] = {}
         for key, score in hits:
@@ -347,43 +332,5 @@ class IndexedMemory(_Dialogues):
         super()._drop(dialogue)
 
 
-_PARTS: Final = 8
+PARTS: Final = 8
 """So many messages of a dialogue may be hit before it is missed among those that are given."""
-
-
-def build_memory(
-    name: str,
-    *,
-    embedder: Embedder | None = None,
-    tuner: Tuner | None = None,
-    liked: Sequence[str] = LIKED,
-    evidence: Mapping[str, Sequence[str]] | None = None,
-) -> Memory:
-    """Make an empty one of `MEMORY_SYSTEMS`; `evidence` is for `oracle`, by question the ids of messages.
-
-    `liked` is for `trained`: what users did about replies that it learns.
-
-    Raises UsageError for another name, and where an embedder or a tuner is needed and none is given.
-    """
-    if name not in MEMORY_SYSTEMS:
-        meant = nearest(name, MEMORY_SYSTEMS)
-        msg = f"there is no memory system {name!r}"
-        raise UsageError(
-            msg, hint=f"did you mean {meant!r}?" if meant else f"there are {', '.join(MEMORY_SYSTEMS)}"
-        )
-    kind, _, unit = name.partition("-")
-    if kind == "oracle":
-        return OracleMemory(evidence=evidence or {})
-    if kind == "trained":
-        if tuner is None:
-            msg = "trained needs a model that it can train: one behind an endpoint cannot be trained here"
-            raise UsageError(msg, hint="give the folder of a model: --role answerer=file:FOLDER")
-        return TrainedMemory(tuner, liked)
-    if not unit:
-        return NoMemory() if kind == "none" else FullMemory()
-    if kind != "embed":
-        return IndexedMemory(name, cast("Unit", unit), Words() if kind == "bm25" else Ranked())
-    if embedder is None:
-        msg = f"{name} needs a model that embeds"
-        raise UsageError(msg, hint="give an endpoint with /embeddings, or the folder of a model")
-    return IndexedMemory(name, cast("Unit", unit), Meaning(embedder=embedder))

@@ -15,6 +15,8 @@ from dialogauge.app.option_groups import (
 from dialogauge.core.settings import argument, setting
 from dialogauge.stats.actions import DISLIKE_RATE, LIKE_RATE, MIDDLE, STEEPNESS
 
+Control = Literal["shuffled", "echo", "last", "other-case"]
+
 
 class AskedOptions(ModelOptions, RunOptions, AgentsOptions, PrivacyOptions):
     """Tasks, memory systems, and who answers."""
@@ -43,9 +45,8 @@ class AskedOptions(ModelOptions, RunOptions, AgentsOptions, PrivacyOptions):
     )
     models: tuple[str, ...] = setting(
         (),
-        "answerer=, embedder=, memory= (of systems that ask one), simulator= (plays the users) or judge= "
-        "(scores their satisfaction; default: the simulator): MODEL@URL#KEYVAR, a name from [roles], or "
-        "file:PATH.",
+        "answerer=, embedder=, memory= (of systems that ask a model), simulator= (plays users) or judge= (scores "
+        "satisfaction; else the simulator). REF is MODEL@URL#KEYVAR, a name from [roles], or file:PATH.",
         "--role",
         metavar="ROLE=REF",
         recorded=False,
@@ -120,6 +121,12 @@ class LearnOptions(AskedOptions):
         None, "Folder of the model of BERTScore, for JuDGE (bert-base-chinese).", metavar="DIR"
     )
     controls: bool = setting(True, "Leave out none, full and oracle.", "--no-controls")
+    twins: tuple[Control, ...] = setting(
+        (),
+        "Twins of each system of which one thing is withheld: shuffled, echo, last or other-case.",
+        "--control",
+        metavar="NAME",
+    )
     hours: float | None = setting(
         None, "Time of one system, after which it is not asked any more.", low=0, metavar="H"
     )
@@ -148,6 +155,7 @@ class LearnDialoguesOptions(AskedOptions):
         "train", "Tasks that teach: those of --logs, else four of five, as MemoryBench draws; or all."
     )
     controls: ClassVar[bool] = False
+    twins: ClassVar[tuple[Control, ...]] = ()
     hours: ClassVar[None] = None
 
 

@@ -41,6 +41,7 @@ from dialogauge.data.tasks import (
 )
 from dialogauge.llm import JsonEndpoint
 from dialogauge.report import Block, Page, Section, data_table
+from dialogauge.studies.learning.controls import control_of, twins
 from dialogauge.studies.learning.figures import CONTROLS, OF_RUN
 from dialogauge.studies.learning.judged import (
     PLANTED,
@@ -91,7 +92,7 @@ def chosen_systems(
     for text in [*(CONTROLS if options.controls else ()), *asked]:
         name, reference = named_system(text)
         taken = name in (*CONTROLS, *PLANTED) and reference != name
-        if taken or OF_RUN in name or not name.strip("."):
+        if taken or OF_RUN in name or control_of(name) or not name.strip("."):
             msg = f"no system can be called {name!r}"
             raise UsageError(msg, hint="controls, planted answers and tables need it: --system NAME=...")
         if name in systems:
@@ -105,6 +106,8 @@ def chosen_systems(
         make = _maker(name, reference, options, clients, build, evidence)
         leads = not (options.controls and reference in ("none", "oracle"))  # what these take in is nothing
         systems[name] = LearningSystem(name, make, logs.get(name, logs.get("", ())), leads)
+        if name not in CONTROLS:
+            systems |= {one.name: one for one in twins(systems[name], options.twins)}
     return tuple(systems.values())
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
+from statistics import fmean
 from typing import Any, Final
 
 import numpy as np
@@ -24,8 +26,10 @@ from dialogauge.stats import (
     label_codes,
     mean_estimate,
 )
-from dialogauge.studies.learning.judged import PLANTED
-from dialogauge.studies.learning.memories import BUILT
+from dialogauge.studies.learning.controls import control_of
+from dialogauge.studies.learning.curves import CaseScores, LearningCurve, learning_curves
+from dialogauge.studies.learning.judged import PLANTED, judged_scores
+from dialogauge.studies.learning.memories import BUILT, MemoryCost, memory_cost
 from dialogauge.studies.learning.partitions import (
     PartitionScores,
     References,
@@ -34,12 +38,15 @@ from dialogauge.studies.learning.partitions import (
     references_of,
 )
 from dialogauge.studies.learning.scoring import CATEGORIES
+from dialogauge.studies.learning.taught import TaughtFigures, taught_figures
 from dialogauge.studies.learning.teaching import TAUGHT
 from dialogauge.text import counted
 
 CONTROLS: Final = ("none", "full", "oracle")
 """What stands beside every system: no memory, all of it, and the evidence itself."""
 _BY_ITSELF: Final[Mapping[str, str]] = {"none": "nothing", "full": "everything", "oracle": "evidence"}
+BEFORE: Final = {"without": "nothing", "own": "its dialogue", "other": "another dialogue"}
+"""What stands before a question, by the condition of a feedback's effect."""
 _NOWHERE: Final = CATEGORIES[5]
 NO_MODEL: Final = "extract"
 OF_RUN: Final = ", "
@@ -47,22 +54,6 @@ OF_RUN: Final = ", "
 
 Case = Mapping[str, Any]
 """The details of a row, with its system, the id of its task, its failure and its usage."""
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryCost:
-    """What it took to fill the memories of a system, over all of them."""
-
-    memories: int
-    dialogues: int
-    messages: int
-    seconds_a_dialogue: float
-    calls_a_dialogue: float
-    tokens_a_dialogue: float
-    bytes: int | None
-    """Of what it keeps; None where it cannot be saved."""
-    growth: float | None
-    """Seconds of a message in the last quarter, over those in the first; None of too few dialogues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +92,11 @@ class SystemFigures:
     kinds: Mapping[str, int]
     """Items by kind: semantic, episodic, procedural."""
     retrieve_ms: float | None
+    retrieve_calls: float | None
+    """Mean of an answer, as the next three: of models that the memory asked."""
+    retrieve_tokens: float | None
     answer_s: float | None
+    answer_calls: float | None
     answer_tokens: float | None
     """Mean of an answer, prompt included; 0 without a model."""
 
@@ -127,8 +122,8 @@ class LearnSet:
     """By category the share whose gold nobody disputes: who knows the truth can earn no more."""
     pairs: Sequence[Comparison] = ()
     """Each system beside no memory, and systems of equal room beside each other."""
-    steps: Mapping[str, Sequence[tuple[int, Estimate]]] = field(default_factory=dict)
-    """By system its score at each step; empty of a single step."""
+    steps: Mapping[str, LearningCurve] = field(default_factory=dict)
+    """By system what it learns along the steps; empty of a single step."""
     options: bool = False
     """Whether questions without an answer had two options: what counts there is the choice."""
 
@@ -149,6 +144,12 @@ class LearnResult:
     """The run that the references are of; None for this one."""
     partitions: Mapping[str, PartitionScores] = field(default_factory=dict)
     """Those of which there are two data sets or more."""
+    partition_steps: Mapping[str, Mapping[str, LearningCurve]] = field(default_factory=dict)
+    """By partition and system min-max by case along the steps; empty of a single step."""
+    actions: Sequence[str] = ()
+    """What runs that differ in the action of their dialogues are called; empty of others."""
+    taught: Sequence[TaughtFigures] = ()
+    """Dialogues that were held in the run: they stand in no figure of answers."""
     pending: int = 0
     planted: int = 0
     """Answers whose worth is known: they stand in no figure here."""
@@ -172,8 +173,7 @@ def learn_result(rows: Iterable[Row], run: StoredRun, pending: int) -> LearnResu
     Raises UsageError where the references of another run are of other data sets.
     """
     notes = run.database.all_meta(NOTES + BUILT).values()
-    answers = (row for row in rows if TAUGHT not in row["details"])
-    return _result([_case(row) for row in answers], run.manifest.facts, notes, pending)
+    return _result(map(_case, rows), run.manifest.facts, notes, pending)
 
 
 def compared_result(runs: Mapping[str, StoredRun], judged: Sequence[StoredRun] = ()) -> LearnResult:
@@ -191,34 +191,34 @@ def compared_result(runs: Mapping[str, StoredRun], judged: Sequence[StoredRun] =
             msg = f"{first} and {differs} differ in {key}: {two}"
             hint = "run both with the same --k, --context-tokens, --protocol and --options"
             raise UsageError(msg, hint=hint)
-    scores = _judged_scores(judged)
+    scores, labels = judged_scores(judged), _labels(runs)
     cases, notes, who = list[Case](), list[Case](), dict[str, None]()
     for name, run in runs.items():
-        label = name if others else ""
+        label = labels[name]
         for row in run.rows():
             judgement = scores.get((row["candidate"], row["conversation_id"]), {})
-            cases.append({**_case(row, label), **({} if row["failure"] else judgement)})
+            cases.append({**_case(row, label), "run": name, **({} if row["failure"] else judgement)})
         for note in run.database.all_meta(NOTES + BUILT).values():
             notes.append({**note, "system": _labelled(note["system"], label)})
         who[str((facts[name].get("answerer") or {}).get("name") or NO_MODEL)] = None
     together = {**facts[first], "answerer": {"name": " and ".join(who)}, "references": None}
-    return _result(cases, together, notes, 0)
+    actions = [*labels.values()] if len({of.get("action") for of in facts.values()}) > 1 else []
+    return replace(_result(cases, together, notes, 0), actions=actions)
 
 
-def _judged_scores(runs: Sequence[StoredRun]) -> dict[tuple[str, str], Case]:
-    """Return by system and conversation what a judge gave, as the details of a case."""
-    scores: dict[tuple[str, str], Case] = {}
-    for run in runs:
-        dimension, rubric = run.dimensions[0], run.manifest.settings["rubric"]
-        low, width = dimension.scale.low, dimension.scale.high - dimension.scale.low
-        for talk, rows in run.judged():
-            own = [row for row in rows if row["failure"] or dimension.name in row["scores"]]
-            values = [row["scores"][dimension.name] for row in own if not row["failure"]]
-            known = [(value - low) / width for value in values if isinstance(value, int | float)]
-            failed = own[0]["failure"]["kind"] if own and not values else None
-            score = {"score": sum(known) / len(known) if known else None, "metric": rubric, "failure": failed}
-            scores[str(talk.candidate), talk.id] = {**score, "unmerged": False}
-    return scores
+def _labels(runs: Mapping[str, StoredRun]) -> dict[str, str]:
+    """Return what stands behind the systems of each run: its action where that tells them apart.
+
+    Runs of other seeds, and else alike, are one: nothing stands there.
+    """
+    settings = [{k: v for k, v in run.manifest.settings.items() if k != "out"} for run in runs.values()]
+    seeds = {of.pop("seed", None) for of in settings}
+    if len(seeds) == len(runs) and all(of == settings[0] for of in settings):
+        return dict.fromkeys(runs, "")
+    actions = {name: str(run.manifest.facts.get("action") or "") for name, run in runs.items()}
+    if len({*actions.values()}) == len(runs):
+        return actions
+    return {name: f"{name} ({action})" if action else name for name, action in actions.items()}
 
 
 def _labelled(system: str, run: str) -> str:
@@ -242,7 +242,8 @@ def _case(row: Row, run: str = "") -> Case:
 def _result(
     cases: Iterable[Case], facts: Mapping[str, Any], notes: Iterable[Case], pending: int
 ) -> LearnResult:
-    room, normed, every = facts["room"], facts.get("references") or {}, [*cases]
+    room, normed, both = facts["room"], facts.get("references") or {}, [*cases]
+    every = [case for case in both if not case.get(TAUGHT)]
     asked = {(case["system"], case["memory"]) for case in every}
     notes = [note for note in notes if (note["system"], note.get("memory")) in asked]
     by_set = _grouped((case for case in every if _plainly(case["system"]) not in PLANTED), "dataset")
@@ -250,24 +251,65 @@ def _result(
     scored = {name: last for name, of in by_set.items() if (last := _last(of))}
     references = read_as(normed.get("of", {}), dict[str, ScoreReference])
     references = references or references_of({n: [c["score"] for c in of] for n, of in scored.items()})
+    unmerged = {name for name, of in sets.items() if of.unmerged}
+    partitions = _partitions(scored, references, unmerged)
     return LearnResult(
         [*sets.values()],
-        {name: _cost(of) for name, of in _grouped(notes, "system").items()},
+        {name: memory_cost(of) for name, of in _grouped(notes, "system").items()},
         room,
         str((facts.get("answerer") or {}).get("name") or NO_MODEL),
         str(facts["protocol"]),
         references,
         normed.get("run"),
-        _partitions(scored, references, {name for name, of in sets.items() if of.unmerged}),
-        pending,
-        sum(_plainly(case["system"]) in PLANTED for case in every),
+        partitions,
+        {name: along for name, of in partitions.items() if (along := _along(name, of, by_set, unmerged))},
+        pending=pending,
+        planted=sum(_plainly(case["system"]) in PLANTED for case in every),
+        taught=taught_figures(case for case in both if case.get(TAUGHT)),
     )
 
 
 def _last(cases: Sequence[Case]) -> list[Case]:
     """Return the cases of the last step that have a score."""
-    last = max(case["step"] for case in cases)
-    return [case for case in cases if case["step"] == last and case.get("score") is not None]
+    return _scored(cases, max(case["step"] for case in cases))
+
+
+def _scored(cases: Iterable[Case], step: int) -> list[Case]:
+    return [case for case in cases if case["step"] == step and case.get("score") is not None]
+
+
+def _along(
+    partition: str, last: PartitionScores, by_set: Mapping[str, Sequence[Case]], unmerged: Collection[str]
+) -> dict[str, LearningCurve]:
+    """Return the curves of a partition, by the references of its last step; none of a single step."""
+    cases = {name: by_set[name] for name in last.datasets}
+    steps = sorted({case["step"] for of in cases.values() for case in of})
+    points: dict[str, list[tuple[int, Estimate]]] = defaultdict(list)
+    for step in steps if len(steps) > 1 else ():
+        here = {name: _scored(of, step) for name, of in cases.items()}
+        of_step = _partitions(here, last.references, unmerged).get(partition)
+        for of in () if of_step is None else of_step.systems:
+            points[of.system].append((step, of.minmax_by_case))
+    brought = [
+        {**case, "score": last.references[name].brought(case["score"], "minmax")}
+        for name, of in cases.items()
+        for case in of
+        if case.get("score") is not None and points
+    ]
+    return learning_curves(points, _trajectories(brought), "cases", forgetting=False)
+
+
+def _trajectories(cases: Iterable[Case]) -> dict[str, list[CaseScores]]:
+    """Return by system that can learn the scores of each case along the steps."""
+    by_case: dict[str, dict[tuple[Hashable, ...], dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for case in cases:
+        if case.get("score") is not None and _plainly(case["system"]) not in CONTROLS:
+            key = (_cluster(case), case["dataset"], case["id"], case.get("run"))
+            by_case[case["system"]][key][case["step"]] = case["score"]
+    return {
+        system: [CaseScores(key[0], dict(sorted(scores.items()))) for key, scores in of.items()]
+        for system, of in by_case.items()
+    }
 
 
 def _partitions(
@@ -308,11 +350,15 @@ def _set(dataset: str, cases: Sequence[Case], room: Mapping[str, int | None]) ->
         str(category): sum(not case["disputed"] for case in of) / len(of)
         for category, of in _grouped(looked, "category").items()
     }
-    along = {}
+    along: dict[str, LearningCurve] = {}
     if len(steps) > 1:
-        for name, of in _grouped(cases, "system").items():
-            by_step = _grouped(of, "step")
-            along[name] = [(step, _mean(_answerable(by_step[step]), "score", unit)) for step in by_step]
+        points = {
+            name: [
+                (n, _mean(_answerable(one), "score", unit)) for n, one in sorted(_grouped(of, "step").items())
+            ]
+            for name, of in _grouped(cases, "system").items()
+        }
+        along = learning_curves(points, _trajectories(_answerable(cases)), unit)
     return LearnSet(
         dataset,
         scored.get("metric"),
@@ -341,9 +387,9 @@ def _system(name: str, cases: Sequence[Case], room: Mapping[str, int | None], un
         kinds.update(case["kinds"])
     of_kinds = [(case, case.get("recall_by_kind") or {}) for case in answerable]
     by_kind = {kind: [{**c, "recall": of.get(kind, 0.0)} for c, of in of_kinds if of] for kind in kinds}
-    parts = ("items", "tokens", "share", "answer_s")
+    parts = ("items", "tokens", "share", "retrieve_calls", "retrieve_tokens", "answer_s")
     means = {key: _plain([case.get(key) for case in fine]) for key in parts}
-    used = [_tokens(case["usage"]) - _tokens(case["usage"]["by_role"].get("memory")) for case in fine]
+    spent = [(case["usage"], case["usage"]["by_role"].get("memory")) for case in fine]
     times = [1000 * case["retrieve_s"] for case in fine]
     return SystemFigures(
         name,
@@ -364,13 +410,20 @@ def _system(name: str, cases: Sequence[Case], room: Mapping[str, int | None], un
         {kind: _mean(by_kind[kind], "recall", unit) for kind in sorted(by_kind) if len(by_kind) > 1},
         dict(kinds),
         _plain(times),
+        means["retrieve_calls"],
+        means["retrieve_tokens"],
         means["answer_s"],
-        _plain(used),
+        _plain([_calls(whole) - _calls(memory) for whole, memory in spent]),
+        _plain([_tokens(whole) - _tokens(memory) for whole, memory in spent]),
     )
 
 
 def _tokens(usage: Mapping[str, Any] | None) -> int:
     return 0 if usage is None else int(usage["prompt_tokens"] + usage["completion_tokens"])
+
+
+def _calls(usage: Mapping[str, Any] | None) -> int:
+    return 0 if usage is None else int(usage["calls"] + usage["cached"])
 
 
 def _answerable(cases: Iterable[Case]) -> list[Case]:
@@ -392,12 +445,19 @@ def _cluster(case: Case) -> Hashable:
     return str(case["corpus"] or case["id"])
 
 
+def is_quiet(name: str) -> bool:
+    """Whether a name is that of a control, or of the twin of a system under one."""
+    return _plainly(name) in CONTROLS or control_of(_plainly(name)) is not None
+
+
 def _plainly(name: str) -> str:
     return name.partition(OF_RUN)[0]
 
 
 def _room(name: str, fine: Sequence[Case], room: Mapping[str, int | None]) -> str:
     """Say how much a system may give; without a bound on items tokens bound all alike."""
+    if condition := next((case["condition"] for case in fine if case.get("condition")), None):
+        return BEFORE[condition]
     if (control := _plainly(name)) in _BY_ITSELF:
         return _BY_ITSELF[control]
     if any(case.get("weights") for case in fine):
@@ -410,19 +470,39 @@ def _room(name: str, fine: Sequence[Case], room: Mapping[str, int | None]) -> st
 def _pairs(
     cases: Mapping[str, Sequence[Case]], systems: Sequence[SystemFigures], unit: str
 ) -> tuple[Comparison, ...]:
-    """Compare each system with no memory, and those of equal room with each other, case by case."""
+    """Compare each system with no memory, and those of equal room with each other, case by case.
+
+    The twin of a control is beside its own system alone. What several seeds gave a case is one score.
+    """
     names = [s.name for s in systems if not s.control]
     rooms = {s.name: s.room for s in systems}
     nothing = {name: f"none{name[len(_plainly(name)) :]}" for name in names}
     pairs = [pair for pair in nothing.items() if pair[1] in cases]
-    pairs += [(a, b) for i, a in enumerate(names) for b in names[i + 1 :] if rooms[a] == rooms[b]]
+    of_equal_room = ((a, b) for a, b in combinations(names, 2) if rooms[a] == rooms[b])
+    pairs += [(a, b) for a, b in of_equal_room if not control_of(_plainly(a)) and _comparable(a, b)]
+    if any(case.get("condition") for of in cases.values() for case in of):
+        pairs = [pair for name in names for pair in _effects(name) if pair[1] in cases]
     scores = {name: scores_by_task(of) for name, of in cases.items()}
     return adjusted([one for pair in pairs if (one := compared(pair, scores, unit))])
 
 
 def scores_by_task(cases: Sequence[Case]) -> dict[str, tuple[float, Hashable]]:
-    """Return by task the score and the cluster of cases that have a score and an answer."""
-    return {c["id"]: (c["score"], _cluster(c)) for c in _answerable(cases) if c.get("score") is not None}
+    """Return by task the score and the cluster of cases that have a score and an answer; of runs the mean."""
+    by_id = _grouped((c for c in _answerable(cases) if c.get("score") is not None), "id")
+    return {id: (fmean(c["score"] for c in of), _cluster(of[0])) for id, of in by_id.items()}
+
+
+def _effects(name: str) -> list[tuple[str, str]]:
+    """Return what the condition of a feedback's effect is held against: `own: NAME` against `without`."""
+    condition, colon, system = _plainly(name).partition(": ")
+    run = name[len(_plainly(name)) :]
+    without, other = f"without{run}", f"other-case{colon}{system}{run}"
+    return {"own": [(name, without), (name, other)], "other-case": [(name, without)]}.get(condition, [])
+
+
+def _comparable(system: str, other: str) -> bool:
+    control = control_of(_plainly(other))
+    return control is None or other.replace(f" ({control})", "") == system
 
 
 def compared(
@@ -439,45 +519,3 @@ def compared(
     gain, basis = gain_of_sums((b, counts), (a, counts), limits=(0.0, 1.0), unit=unit, paired=True)
     means = float(a.sum() / len(both)), float(b.sum() / len(both))
     return compare_gain(pair, "score", means, gain, replace(basis, n=len(both)))
-
-
-def _cost(notes: Sequence[Case]) -> MemoryCost:
-    """Bring the notes on a system's memories to one cost: of those of the last step, which hold the most."""
-    last = max(note["step"] for note in notes)
-    notes = [note for note in notes if note["step"] == last]
-    dialogues = sum(note["dialogues"] for note in notes)
-    known = [note["bytes"] for note in notes if note["bytes"] is not None]
-    parts = ("seconds", "calls", "tokens")
-    mean = {key: sum(note[key] for note in notes) / max(1, dialogues) for key in parts}
-    return MemoryCost(
-        len(notes),
-        dialogues,
-        sum(note["messages"] for note in notes),
-        mean["seconds"],
-        mean["calls"],
-        mean["tokens"],
-        sum(known) if len(known) == len(notes) else None,
-        _growth(notes),
-    )
-
-
-def _growth(notes: Sequence[Case]) -> float | None:
-    """Return how much longer the last messages took than the first ones, over all memories together.
-
-    A point of a note is a dialogue: messages up to its end, seconds, and messages of its own.
-    """
-    seconds, messages = [0.0, 0.0], [0, 0]
-    for note in notes:
-        points = note["points"]
-        total = points[-1][0] if points else 0
-        quarters = (
-            [point for point in points if 4 * point[0] <= total],
-            [point for point in points if 4 * (point[0] - point[2]) >= 3 * total],
-        )
-        if min(map(len, quarters)) > 1:
-            for n, quarter in enumerate(quarters):
-                seconds[n] += sum(point[1] for point in quarter)
-                messages[n] += sum(point[2] for point in quarter)
-    if not (seconds[0] and all(messages)):
-        return None
-    return seconds[1] / messages[1] / (seconds[0] / messages[0])

@@ -271,3 +271,19 @@ def _share(estimate: Estimate | None) -> Cell:
     if estimate is None or estimate.value is None:
         return Missing((estimate and estimate.reason) or "")
     return Percent(estimate.value, estimate.interval)
+
+
+def judged_scores(runs: Sequence[StoredRun]) -> dict[tuple[str, str], Mapping[str, Any]]:
+    """Return by system and conversation what a judge gave, as the details of a case."""
+    scores: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for run in runs:
+        dimension, rubric = run.dimensions[0], run.manifest.settings["rubric"]
+        low, width = dimension.scale.low, dimension.scale.high - dimension.scale.low
+        for talk, rows in run.judged():
+            own = [row for row in rows if row["failure"] or dimension.name in row["scores"]]
+            values = [row["scores"][dimension.name] for row in own if not row["failure"]]
+            known = [(value - low) / width for value in values if isinstance(value, int | float)]
+            failed = own[0]["failure"]["kind"] if own and not values else None
+            score = {"score": sum(known) / len(known) if known else None, "metric": rubric, "failure": failed}
+            scores[str(talk.candidate), talk.id] = {**score, "unmerged": False}
+    return scores

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from dialogauge.agents.memory import (
     CheckedMemory,
@@ -33,6 +33,9 @@ _KEPT: Final = 4
 """Memories that stay in this process: those of the units in flight, and one to go on from."""
 _POINTS: Final = 40
 """Of the growth of one memory."""
+
+Control = Literal["shuffled", "echo", "last", "other-case"]
+"""What a system is told apart from, with the same memory; see `controls`."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,8 @@ class LearningSystem:
     """What the assistant led before, batch by batch."""
     leads: bool = True
     """Whether it leads dialogues of its own, where systems do."""
+    control: Control | None = None
+    """Of which it is the twin."""
 
     def masked(self, mask: Mask) -> LearningSystem:
         """Return it with its logs masked."""
@@ -99,6 +104,10 @@ class LearningSystem:
     def empty(self) -> Memory:
         """Return an empty one: of whom it says what it is."""
         return self.make(None, "")
+
+    def about(self) -> dict[str, Any]:
+        """Return what it says of itself, with the control of a twin."""
+        return {**self.empty().describe(), **({"control": self.control} if self.control else {})}
 
 
 @dataclass(slots=True)
@@ -242,3 +251,61 @@ def _no_cost(system: LearningSystem, chunks: tuple[Chunk, ...], made_by: str) ->
         "messages": sum(chunk.messages for chunk in chunks),
     }
     return {**about, "seconds": 0.0, "calls": 0, "tokens": 0, "bytes": None, "points": []}
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCost:
+    """What it took to fill the memories of a system, over all of them."""
+
+    memories: int
+    dialogues: int
+    messages: int
+    seconds_a_dialogue: float
+    calls_a_dialogue: float
+    tokens_a_dialogue: float
+    bytes: int | None
+    """Of what it keeps; None where it cannot be saved."""
+    growth: float | None
+    """Seconds of a message in the last quarter, over those in the first; None of too few dialogues."""
+
+
+def memory_cost(notes: Sequence[Mapping[str, Any]]) -> MemoryCost:
+    """Bring the notes on a system's memories to one cost: of those of the last step, which hold the most."""
+    last = max(note["step"] for note in notes)
+    notes = [note for note in notes if note["step"] == last]
+    dialogues = sum(note["dialogues"] for note in notes)
+    known = [note["bytes"] for note in notes if note["bytes"] is not None]
+    parts = ("seconds", "calls", "tokens")
+    mean = {key: sum(note[key] for note in notes) / max(1, dialogues) for key in parts}
+    return MemoryCost(
+        len(notes),
+        dialogues,
+        sum(note["messages"] for note in notes),
+        mean["seconds"],
+        mean["calls"],
+        mean["tokens"],
+        sum(known) if len(known) == len(notes) else None,
+        _growth(notes),
+    )
+
+
+def _growth(notes: Sequence[Mapping[str, Any]]) -> float | None:
+    """Return how much longer the last messages took than the first ones, over all memories together.
+
+    A point of a note is a dialogue: messages up to its end, seconds, and messages of its own.
+    """
+    seconds, messages = [0.0, 0.0], [0, 0]
+    for note in notes:
+        points = note["points"]
+        total = points[-1][0] if points else 0
+        quarters = (
+            [point for point in points if 4 * point[0] <= total],
+            [point for point in points if 4 * (point[0] - point[2]) >= 3 * total],
+        )
+        if min(map(len, quarters)) > 1:
+            for n, quarter in enumerate(quarters):
+                seconds[n] += sum(point[1] for point in quarter)
+                messages[n] += sum(point[2] for point in quarter)
+    if not (seconds[0] and all(messages)):
+        return None
+    return seconds[1] / messages[1] / (seconds[0] / messages[0])

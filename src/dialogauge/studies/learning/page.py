@@ -30,27 +30,53 @@ from dialogauge.report import (
     p_value,
     words,
 )
-from dialogauge.runs import StoredRun
-from dialogauge.stats import Comparison, Estimate
+from dialogauge.runs import Row, StoredRun
+from dialogauge.stats import Comparison
 from dialogauge.studies.judging.page import run_page, settings_section
 from dialogauge.studies.judging.report import unjudged_section
 from dialogauge.studies.judging.shown import show_conversation
+from dialogauge.studies.learning.controls import CONTROL_WORDS, control_of
 from dialogauge.studies.learning.figures import (
+    BEFORE,
     CONTROLS,
     NO_MODEL,
+    OF_RUN,
     LearnResult,
     LearnSet,
-    MemoryCost,
     SystemFigures,
     learn_result,
 )
 from dialogauge.studies.learning.judged import PLANTED
+from dialogauge.studies.learning.learned import (
+    action_tables,
+    cost_table,
+    curve,
+    effect_table,
+    example_section,
+    number,
+    set_curves,
+    step_tables,
+)
+from dialogauge.studies.learning.memories import MemoryCost
 from dialogauge.studies.learning.partitions import figures_table, left_out_notes, partition_dots
+from dialogauge.studies.learning.taught import taught_table
+from dialogauge.studies.learning.teaching import TAUGHT
 from dialogauge.text import counted
 
 _SETTINGS: Final = (
-    *("inputs", "systems", "protocol", "logs_file", "step_size", "k", "context_tokens", "sample", "options"),
-    *("disputed_file", "norm_from", "planted", "hours", "system_timeout", "seed"),
+    *(
+        "inputs",
+        "systems",
+        "protocol",
+        "action",
+        "logs_file",
+        "step_size",
+        "k",
+        "context_tokens",
+        "sample",
+        "options",
+    ),
+    *("disputed_file", "norm_from", "twins", "planted", "hours", "system_timeout", "seed"),
 )
 _WHOLE_SHARE: Final = 0.995
 """Of the memory: who gives less has left something out."""
@@ -67,17 +93,22 @@ def learn_page(run: StoredRun, result: LearnResult) -> Page:
             for s in _by_room(figures)
         )
         plot = (DotPlot(f"{_metric(figures)} by system", dots),) if figures.metric else ()
-        blocks, anchor = (*plot, *_set_blocks(figures)), f"set-{len(sections)}"
+        blocks = (*plot, *set_curves(figures, _metric(figures)), *_set_blocks(figures))
+        anchor = f"set-{len(sections)}"
         sections.append(Section(figures.dataset, blocks, _lead_of(figures), anchor=anchor))
     if result.partitions:
-        drawn = (partition_dots(result.partitions), *_partition_blocks(result))
+        curves = (curve(f"{n} along the steps", of, "min-max") for n, of in result.partition_steps.items())
+        drawn = (partition_dots(result.partitions), *curves, *_partition_blocks(result))
         sections.append(Section("Partitions", drawn, anchor="partitions"))
     if result.costs:
-        lead = "Of what was taken in, over all memories of a system; the steps of one memory count once."
-        blocks = (_cost_table(result.costs), *_vendor_tables(run))
-        sections.append(Section("Cost of taking in", blocks, lead, anchor="cost"))
+        lead = "What was taken in counts over all memories of a system; the steps of one memory count once."
+        blocks = (cost_table(result), _memory_table(result.costs), *_vendor_tables(run))
+        sections.append(Section("Quality against cost", blocks, lead, short="Cost", anchor="cost"))
+    if more := (*effect_table(result), *_taught(result)):
+        sections.append(Section("Feedback", more, anchor="feedback"))
     sections += [
-        unjudged_section(run, (row for row in run.rows() if row["candidate"] not in PLANTED), "Answers"),
+        *example_section(run),
+        unjudged_section(run, (row for row in run.rows() if _answer(row)), "Answers"),
         settings_section(run.manifest, _SETTINGS),
     ]
     asked = sum(s.asked for figures in result.sets for s in figures.systems)
@@ -93,10 +124,19 @@ def stored_page(run: StoredRun) -> Page:
     return learn_page(run, learn_result(run.rows(), run, run.manifest.pending_units))
 
 
+def _answer(row: Row) -> bool:
+    return row["candidate"] not in PLANTED and not row["details"].get(TAUGHT)
+
+
+def _taught(result: LearnResult) -> Iterator[Block]:
+    if result.taught:
+        yield taught_table(result.taught)
+
+
 def shown_answer(run: StoredRun, id: str, turn: int | None) -> tuple[Block, ...]:
     """Return the answers to a task, the right one, and what each system recalled for its own."""
     transcripts, rows = show_conversation(run, id, turn), list[Sequence[Cell]]()
-    for row in (row for row in run.rows_of([id]) if row["candidate"] not in PLANTED):
+    for row in filter(_answer, run.rows_of([id])):
         details, by_step = row["details"], f" at step {step}" if (step := row["details"]["step"]) else ""
         places = [_place_of(*one) for one in details.get("retrieved", ())]
         places += [f"failed: {row['failure']['message']}"] if row["failure"] else []
@@ -128,8 +168,10 @@ class ComparedSystems:
     @property
     def page(self) -> Page:
         """The page, as of today."""
-        today = datetime.now(UTC).date().isoformat()
-        return Page("Memory systems", tuple(learn_blocks(self.result)), "", today, __version__)
+        today, of = datetime.now(UTC).date().isoformat(), self.result
+        drawn = ((one.dataset, tuple(set_curves(one, _metric(one)))) for one in of.sets)
+        curves = (Section(f"{name} along the steps", blocks) for name, blocks in drawn if blocks)
+        return Page("Memory systems", (*curves, *learn_blocks(of)), "", today, __version__)
 
 
 def learn_blocks(result: LearnResult) -> Iterator[Block]:
@@ -139,8 +181,12 @@ def learn_blocks(result: LearnResult) -> Iterator[Block]:
             yield Callout((f"{figures.dataset}: {_lead_of(figures)}",), "info")
         yield from _set_blocks(figures)
     yield from _partition_blocks(result)
+    yield from action_tables(result)
+    yield from effect_table(result)
     if result.costs:
-        yield _cost_table(result.costs)
+        yield cost_table(result)
+        yield _memory_table(result.costs)
+    yield from _taught(result)
     if apart := _planted_words(result):
         yield Callout((apart,), "info")
     if result.pending:
@@ -157,6 +203,8 @@ def _partition_blocks(result: LearnResult) -> Iterator[Block]:
             title = f"Partitions, {norm} by all systems of {by}"
             yield figures_table(title, result.partitions, *figures, quiet=CONTROLS)
         yield from left_out_notes(result.partitions)
+        for name, of in result.partition_steps.items():
+            yield from step_tables(f"{name}, min-max", of)
 
 
 def _planted_words(result: LearnResult) -> str:
@@ -211,16 +259,13 @@ def _set_blocks(figures: LearnSet) -> Iterator[Block]:
         yield _room_table(figures)
     if figures.pairs:
         yield _pair_table(figures.pairs)
+        shown = {control_of(one.name.partition(OF_RUN)[0]) for one in figures.systems}
+        if notes := tuple(f"{one} {text}." for one, text in CONTROL_WORDS.items() if one in shown):
+            yield Callout(notes, "info")
     if figures.steps:
-        yield _step_table(figures)
+        yield from step_tables(figures.dataset, figures.steps)
     if notes := tuple(_notes(figures)):
         yield Callout(notes, "warn")
-
-
-def _number(estimate: Estimate | None) -> Cell:
-    if estimate is None or estimate.value is None:
-        return Missing()
-    return Number(estimate.value, 3, estimate.interval)
 
 
 def _by_room(figures: LearnSet) -> list[SystemFigures]:
@@ -243,17 +288,17 @@ def _score_table(figures: LearnSet) -> Block:
     heads += [f"{'chooses' if figures.options else 'says'} that nothing tells"] if nowhere else []
     rows: list[Sequence[Cell]] = []
     for s in _by_room(figures):
-        more = [_number(s.undisputed)] if looked else []
-        more += [_number(s.abstained)] if nowhere else []
+        more = [number(s.undisputed)] if looked else []
+        more += [number(s.abstained)] if nowhere else []
         failed = Count(sum(s.failed.values()))
-        rows.append((s.name, s.room, Count(s.asked), failed, _number(s.score), *more))
+        rows.append((s.name, s.room, Count(s.asked), failed, number(s.score), *more))
     return data_table(f"{figures.dataset}: scores, the highest of each room first", heads, rows)
 
 
 def _category_table(figures: LearnSet) -> Block:
     names = list(dict.fromkeys(name for s in figures.systems for name in s.categories))
     rows: list[Sequence[Cell]] = [
-        (s.name, *(_number(s.categories.get(name)) for name in names)) for s in _by_room(figures)
+        (s.name, *(number(s.categories.get(name)) for name in names)) for s in _by_room(figures)
     ]
     if figures.ceilings:
         rows.append(("gold that nobody disputes", *(Percent(figures.ceilings.get(name)) for name in names)))
@@ -262,25 +307,21 @@ def _category_table(figures: LearnSet) -> Block:
 
 def _room_table(figures: LearnSet) -> Block:
     heads = ["system", "evidence given", "sessions of evidence", "items", "tokens", "share of memory"]
-    heads += ["ms to retrieve", "s to answer", "tokens to answer"]
     kinds = sorted({kind for s in figures.systems for kind in s.recall_by_kind})
     heads += [f"evidence in what is {kind}" for kind in kinds]
     rows: list[Sequence[Cell]] = [
         (
             s.name,
-            _number(s.recall),
-            _number(s.session_recall),
+            number(s.recall),
+            number(s.session_recall),
             Number(s.items, 1),
             Number(s.tokens, 0),
             Percent(s.share),
-            Number(s.retrieve_ms, 1),
-            Number(s.answer_s, 3),
-            Number(s.answer_tokens, 0),
-            *(_number(s.recall_by_kind.get(kind)) for kind in kinds),
+            *(number(s.recall_by_kind.get(kind)) for kind in kinds),
         )
         for s in _by_room(figures)
     ]
-    return data_table(f"{figures.dataset}: recall, room and time, means of an answer", heads, rows)
+    return data_table(f"{figures.dataset}: recall and room, means of an answer", heads, rows)
 
 
 def _pair_table(pairs: Sequence[Comparison]) -> Block:
@@ -292,34 +333,21 @@ def _pair_table(pairs: Sequence[Comparison]) -> Block:
     return data_table("Case by case", columns, rows)
 
 
-def _step_table(figures: LearnSet) -> Block:
-    numbers = sorted({number for along in figures.steps.values() for number, _ in along})
-    rows: list[Sequence[Cell]] = []
-    for name, along in figures.steps.items():
-        known = dict(along)
-        rows.append((name, *(_number(known.get(number)) for number in numbers)))
-    return data_table(f"{figures.dataset}: along the steps", ["system", *map(str, numbers)], rows)
-
-
-def _cost_table(costs: Mapping[str, MemoryCost]) -> Block:
-    heads = ["system", "memories", "dialogues", "messages", "ms a dialogue", "calls", "tokens"]
-    heads += ["kB", "growth"]
+def _memory_table(costs: Mapping[str, MemoryCost]) -> Block:
+    heads = ["system", "memories", "dialogues", "messages", "kB", "growth"]
     rows: list[Sequence[Cell]] = [
         (
             name,
             Count(cost.memories),
             Count(cost.dialogues),
             Count(cost.messages),
-            Number(1000 * cost.seconds_a_dialogue, 2),
-            Number(cost.calls_a_dialogue, 2),
-            Number(cost.tokens_a_dialogue, 0),
             Missing("it cannot be saved") if cost.bytes is None else Number(cost.bytes / 1000, 0),
             Number(cost.growth, 2),
         )
         for name, cost in costs.items()
     ]
     return data_table(
-        "Taking in: means of a dialogue; growth is a message of the last quarter to one of the first",
+        "Taken in; growth is the time of a message of the last quarter to one of the first",
         heads,
         rows,
     )
@@ -359,7 +387,8 @@ def _notes(figures: LearnSet) -> Iterator[str]:
             yield f"{s.name} gave nothing at all{why}."
         elif s.room == "everything" and s.share is not None and s.share < _WHOLE_SHARE:
             yield f"{s.name} gave {s.share:.0%} of the memory: the rest does not fit into its room."
-        if not s.control and s.share is not None and s.share > _ALL_SHARE:
+        retrieves = not s.control and s.room not in BEFORE.values()
+        if retrieves and s.share is not None and s.share > _ALL_SHARE:
             yield f"{s.name} gave {s.share:.0%} of its memory: that is nearly everything, and no retrieval."
         for category, ceiling in figures.ceilings.items():
             earned = s.categories.get(category)

@@ -44,6 +44,7 @@ from dialogauge.runs import (
     Study,
     StudyFacts,
 )
+from dialogauge.studies.learning.controls import controlled, other_questions
 from dialogauge.studies.learning.effects import FeedbackEffect
 from dialogauge.studies.learning.figures import NO_MODEL, LearnResult, learn_result
 from dialogauge.studies.learning.memories import (
@@ -77,6 +78,8 @@ ANSWERED: Final = digest([LEARN])
 """The digest under which all answers of a run are kept, whoever gave them."""
 _CONDITIONS: Final = "conditions"
 """The key under which a run file holds what makes systems comparable."""
+_SHOWN: Final = 5
+"""Items of an answer that its row shows with why they were given."""
 MOST_TOKENS: Final = 100_000
 """Of the room of a system that gives everything, where no other number is asked for."""
 
@@ -147,6 +150,8 @@ class LearningStudy(Study[LearnResult]):
         self._options = options_of(self.tasks) if self.options else {}
         self._led = LedDialogues()
         self._places = {name: _places(chunk) for name, chunk in self._corpora.items()}
+        self._led_under: dict[tuple[str, int], tuple[Chunk, ...]] = {}
+        self._others = other_questions(self.systems, self.tasks, self.seed)
 
     @property
     def expected(self) -> int:
@@ -194,6 +199,7 @@ class LearningStudy(Study[LearnResult]):
             self.teaching = None if self.teaching is None else self.teaching.masked(mask)
             self._corpora = {name: chunk.masked(mask) for name, chunk in self._corpora.items()}
             self._places = {name: _places(chunk) for name, chunk in self._corpora.items()}
+            self._others = other_questions(self.systems, self.tasks, self.seed)
         self.memories.notes = NO_NOTES if notes is None else notes
 
     def plan(self) -> Iterator[WorkUnit]:
@@ -226,6 +232,8 @@ class LearningStudy(Study[LearnResult]):
         """Yield the units of a system; each names those that its memory stands on."""
         about, asks = MemoryAgent(system.empty(), self.answerer, self.room).digest, self._asks
         *asks, answerer = asks
+        if system.control is not None:  # twins are the same memory
+            about = digest([about, system.control, self._others if system.control == "other-case" else {}])
         groups: dict[str | None, list[TaskRecord]] = {}
         for task in self.tasks:
             groups.setdefault(task.corpus, []).append(task)
@@ -264,7 +272,8 @@ class LearningStudy(Study[LearnResult]):
         then forked for each corpus.
         """
         first, logs = () if corpus is None else (self._corpora[corpus],), system.logs[: step.batches]
-        return (*first, *logs) if self.protocol == "stepwise" else (*logs, *first)
+        chunks = (*first, *logs) if self.protocol == "stepwise" else (*logs, *first)
+        return controlled(chunks, system.control, self.seed)
 
     def _chunks(self, unit: LearnUnit | DialogueUnit) -> tuple[Chunk, ...]:
         """Return what the memory of a unit holds: of what was led by now, what has not failed."""
@@ -275,8 +284,11 @@ class LearningStudy(Study[LearnResult]):
             chunks, last = unit.chunks, unit.step
         if self.teaching is None or unit.system is None:
             return chunks
-        steps = range(1, last + 1) if unit.system.leads else ()
-        return (*chunks, *(self._led.chunk(unit.system.name, number) for number in steps))
+        system, steps = unit.system, range(1, last + 1) if unit.system.leads else ()
+        if (system.name, last) not in self._led_under:
+            led = [self._led.chunk(system.name, number) for number in steps]
+            self._led_under[system.name, last] = controlled(led, system.control, self.seed)
+        return (*chunks, *self._led_under[system.name, last])
 
     def _dialogue(
         self,
@@ -321,7 +333,8 @@ class LearningStudy(Study[LearnResult]):
             messages = (Message("system", own_template("phrase", language)), *messages)
         asked = Conversation(self._id(one), messages, language=task.language)
         agent = self._agent(built)
-        recalled = await agent.answer(asked, seed=unit.seed, query=task.question)
+        query = self._others[task.id] if system.control == "other-case" else task.question
+        recalled = await agent.answer(asked, seed=unit.seed, query=query)
         self.memories.took(system.name, recalled.retrieve_s + recalled.answer_s)
         return (self._answered(one, recalled, built),)
 
@@ -442,10 +455,16 @@ class LearningStudy(Study[LearnResult]):
             "items": len(items),
             "tokens": tokens,
             "share": min(1.0, tokens / holds) if holds else None,
+            "retrieve_calls": retrieved.usage.calls + retrieved.usage.cached,
+            "retrieve_tokens": retrieved.usage.prompt_tokens + retrieved.usage.completion_tokens,
             "kinds": {kind: sum(i.kind == kind for i in items) for kind in sorted({i.kind for i in items})},
             "whole": any(item.kind == "episodic" for item in wholes),
             "retrieved": [[i.dialogue, i.message if i.message else i.position] for i in items[:20]],
         }
+        if reasoned := [item for item in items if item.why][:_SHOWN]:
+            details["given"] = [
+                {"from": i.dialogue, "kind": i.kind, "why": i.why, "text": i.text[:200]} for i in reasoned
+            ]
         # Of texts without an origin nobody knows whether they are the evidence.
         if wanted and (not items or any(item.dialogue or item.message for item in items)):
             details["recall"] = _found(wanted, items)
@@ -479,7 +498,7 @@ class LearningStudy(Study[LearnResult]):
     def facts(self) -> StudyFacts:
         """Return which systems were asked what."""
         systems = [*self.systems, *(effect.system for effect in self.effects)]
-        about = {s.name: dict(s.empty().describe()) for s in systems}
+        about = {s.name: s.about() for s in systems}
         return StudyFacts(
             judge={"name": ", ".join(about), "digest": ANSWERED},
             dimensions=(),

@@ -9,8 +9,8 @@ import pytest
 from dialogauge.agents.memory import IndexedMemory, SystemFault
 from dialogauge.agents.memory.systems import Words
 from dialogauge.core import Conversation, Message
-from dialogauge.studies.learning.figures import _growth, _system
-from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories
+from dialogauge.studies.learning.figures import _system
+from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories, _growth, memory_cost
 
 
 def chunk(name, *sizes, corpus=False):
@@ -41,7 +41,7 @@ def test_growth_is_by_message_and_by_quarters_of_the_messages() -> None:
 
 def test_a_model_that_is_late_is_a_failure_and_no_end_of_the_hours() -> None:
     about = {"category": "temporal", "disputed": None, "corpus": "c", "message": "no answer in 60 s"}
-    usage = {"prompt_tokens": 0, "completion_tokens": 0}
+    usage = {"prompt_tokens": 0, "completion_tokens": 0, "calls": 0, "cached": 0}
     late = {**about, "id": "1", "failure": "timeout", "usage": usage}
     over = {**late, "id": "2", "unfinished": True, "message": "it has had its 1 h"}
     of = _system("s", [over, late], {"items": 5, "tokens": None}, "conversations")
@@ -56,3 +56,16 @@ async def test_a_system_has_the_seconds_that_are_set() -> None:
     system = LearningSystem("slow", lambda corpus, name: Slow("slow", "message", Words()))
     with pytest.raises(SystemFault, match=r"slow took more than 0\.02 s to ingest"):
         await Memories(deadline=0.02).of(system, (chunk("c", 1, corpus=True),))
+
+
+def test_what_a_memory_cost_is_that_of_its_last_step():
+    def note(step, dialogues, seconds, points, size=100):
+        about = {"system": "a", "step": step, "dialogues": dialogues, "messages": 2 * dialogues}
+        return {**about, "seconds": seconds, "calls": 4, "tokens": 40, "bytes": size, "points": points}
+
+    points = [[2 * n + 2, 1.0 if n < 4 else 3.0, 2] for n in range(8)]
+    cost = memory_cost([note(0, 2, 1.0, []), note(1, 8, 16.0, points)])
+    assert (cost.memories, cost.dialogues, cost.messages) == (1, 8, 16)
+    assert (cost.seconds_a_dialogue, cost.calls_a_dialogue, cost.tokens_a_dialogue) == (2.0, 0.5, 5.0)
+    assert cost.growth == 3.0  # the last two of eight took three seconds, the first two one
+    assert memory_cost([note(0, 2, 1.0, [], None)]).bytes is None

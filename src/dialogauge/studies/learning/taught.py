@@ -1,0 +1,82 @@
+"""Training dialogues that were held in a run: what users let show of a system, step by step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dialogauge.report import Block, Cell, Count, Number, data_table
+
+
+@dataclass(frozen=True, slots=True)
+class TaughtFigures:
+    """The dialogues of one system at one step."""
+
+    system: str
+    step: int
+    dialogues: int
+    failed: int
+    """Of these: nothing else is counted of them, and no memory took them in."""
+    ended: int
+    """Those that the user ended."""
+    rounds: float | None
+    """Mean number of replies."""
+    scores: Sequence[float | None]
+    """Mean satisfaction by round, 1 to 10, over the dialogues that came so far."""
+    actions: Mapping[str, int]
+    """Clicks, such as likes, by kind."""
+
+
+def taught_figures(cases: Iterable[Mapping[str, Any]]) -> tuple[TaughtFigures, ...]:
+    """Count dialogues by system and step, in the order of both."""
+    groups: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for case in cases:
+        groups.setdefault((case["system"], case["step"]), []).append(case)
+    figures = []
+    for (system, step), of in sorted(groups.items()):
+        fine = [case for case in of if not case["failure"]]
+        rounds = range(max((len(case["scores"]) for case in fine), default=0))
+        by_round = [[case["scores"][n] for case in fine if len(case["scores"]) > n] for n in rounds]
+        actions = Counter(name for case in fine for clicked in case["actions"] for name in clicked)
+        figures.append(
+            TaughtFigures(
+                system,
+                step,
+                len(of),
+                len(of) - len(fine),
+                sum(bool(case["ended"]) for case in fine),
+                _mean([case["rounds"] for case in fine]),
+                tuple(map(_mean, by_round)),
+                dict(sorted(actions.items())),
+            )
+        )
+    return tuple(figures)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def taught_table(taught: Sequence[TaughtFigures]) -> Block:
+    """Lay out the dialogues of a run, a row for each system and step."""
+    rounds = range(max((len(of.scores) for of in taught), default=0))
+    actions = sorted({name for of in taught for name in of.actions})
+    heads = ["system", "step", "dialogues", "failed", "ended by the user", "replies"]
+    heads += [f"score of reply {n + 1}" for n in rounds] + actions
+    rows: list[Sequence[Cell]] = [
+        (
+            of.system,
+            of.step,
+            Count(of.dialogues),
+            Count(of.failed),
+            Count(of.ended),
+            Number(of.rounds, 1),
+            *(Number(of.scores[n] if n < len(of.scores) else None, 1) for n in rounds),
+            *(Count(of.actions.get(name, 0)) for name in actions),
+        )
+        for of in taught
+    ]
+    return data_table("Dialogues with feedback that the run held", heads, rows)
