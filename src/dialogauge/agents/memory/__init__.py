@@ -12,6 +12,7 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.agents.memory.agent import MemoryAgent, RecalledTurn
+    from dialogauge.agents.memory.building import MEMORY_SYSTEMS, build_memory
     from dialogauge.agents.memory.checked import CheckedMemory
     from dialogauge.agents.memory.extracting import extract
     from dialogauge.agents.memory.foreign import EndpointMemory, own_memory
@@ -29,12 +30,10 @@ if TYPE_CHECKING:
         whole,
     )
     from dialogauge.agents.memory.systems import (
-        MEMORY_SYSTEMS,
         FullMemory,
         IndexedMemory,
         NoMemory,
         OracleMemory,
-        build_memory,
     )
 
 __getattr__ = loading(__name__)

@@ -39,6 +39,8 @@ class MemoryItem:
     score: float | None = None
     """How well it fits the question, higher is better; on no common scale between systems."""
     kind: Kind = "episodic"
+    why: str | None = None
+    """What the system says of why it gives this; shown in the row."""
 
     @property
     def shown(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, Self, cast
+from typing import Any, Final, Literal, Protocol, Self
 
 from dialogauge.agents.memory.protocol import (
     Ability,
@@ -19,8 +19,7 @@ from dialogauge.agents.memory.protocol import (
     items_of,
     whole,
 )
-from dialogauge.core import Conversation, Usage, UsageError, digest
-from dialogauge.core.settings import nearest
+from dialogauge.core import Conversation, Usage, digest
 from dialogauge.retrieval import LexicalIndex, RankedIndex, VectorIndex
 from dialogauge.runs.records import conversation_from_json, conversation_to_json
 
@@ -134,25 +133,13 @@ class Meaning(Words):
         self.index = VectorIndex.load(data)
 
 
-MEMORY_SYSTEMS: Final[Mapping[str, str]] = {
-    "none": "nothing: what the question alone is worth",
-    "full": "everything that fits, the first sessions first",
-    "oracle": "the evidence itself: the ceiling",
-    "bm25-message": "messages by their words",
-    "bm25-session": "sessions by their words; what the assistant led, by its first question",
-    "bm25-both": "messages and sessions by their words, each dialogue once",
-    "ranked-message": "messages by a fitted ranking: words, neighbours, speakers, sessions",
-    "embed-message": "messages by the cosine of their embeddings",
-    "embed-session": "sessions by the cosine of their embeddings",
-}
-"""The systems that come with dialogauge, and what each gives to an answer."""
 _ALL: Final[frozenset[Ability]] = frozenset({"update", "delete", "fork", "save"})
 _FILE: Final = "dialogues.jsonl"
 _INDEX: Final = "index.bin"
 
 
 @dataclass
-class _Dialogues(Memory):
+class KeptDialogues(Memory):
     """Keeps the dialogues themselves, in the order in which they came; the base of our systems."""
 
     name: str
@@ -220,7 +207,7 @@ class _Dialogues(Memory):
 
 
 @dataclass
-class NoMemory(_Dialogues):
+class NoMemory(KeptDialogues):
     """Remembers nothing: what the question alone is worth."""
 
     name: str = "none"
@@ -232,7 +219,7 @@ class NoMemory(_Dialogues):
 
 
 @dataclass
-class FullMemory(_Dialogues):
+class FullMemory(KeptDialogues):
     """Gives everything that fits, the first dialogues first, whatever is asked: the seed's Vanilla.
 
     Its room is of tokens alone: with a number of items it would be another system.
@@ -249,7 +236,7 @@ class FullMemory(_Dialogues):
 
 
 @dataclass
-class OracleMemory(_Dialogues):
+class OracleMemory(KeptDialogues):
     """Gives the evidence of a question, as the data states it: the ceiling of every retrieval."""
 
     evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -269,7 +256,7 @@ Unit = Literal["message", "session", "both"]
 
 
 @dataclass
-class IndexedMemory(_Dialogues):
+class IndexedMemory(KeptDialogues):
     """Gives what an index finds; the three families of the seed are this class with a unit and an index.
 
     A session of the corpus is searched by its text, a dialogue that the assistant led by its first question:
@@ -347,32 +334,3 @@ class IndexedMemory(_Dialogues):
 
 _PARTS: Final = 8
 """So many messages of a dialogue may be hit before it is missed among those that are given."""
-
-
-def build_memory(
-    name: str,
-    *,
-    embedder: Embedder | None = None,
-    evidence: Mapping[str, Sequence[str]] | None = None,
-) -> Memory:
-    """Make an empty one of `MEMORY_SYSTEMS`; `evidence` is for `oracle`, by question the ids of messages.
-
-    Raises UsageError for another name, and where an embedder is needed and none is given.
-    """
-    if name not in MEMORY_SYSTEMS:
-        meant = nearest(name, MEMORY_SYSTEMS)
-        msg = f"there is no memory system {name!r}"
-        raise UsageError(
-            msg, hint=f"did you mean {meant!r}?" if meant else f"there are {', '.join(MEMORY_SYSTEMS)}"
-        )
-    kind, _, unit = name.partition("-")
-    if kind == "oracle":
-        return OracleMemory(evidence=evidence or {})
-    if not unit:
-        return NoMemory() if kind == "none" else FullMemory()
-    if kind != "embed":
-        return IndexedMemory(name, cast("Unit", unit), Words() if kind == "bm25" else Ranked())
-    if embedder is None:
-        msg = f"{name} needs a model that embeds"
-        raise UsageError(msg, hint="give an endpoint with /embeddings, or the folder of a model")
-    return IndexedMemory(name, cast("Unit", unit), Meaning(embedder=embedder))

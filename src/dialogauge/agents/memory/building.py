@@ -1,0 +1,63 @@
+"""The memory systems that come with dialogauge, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+
+from dialogauge.agents.memory.protocol import Memory
+from dialogauge.agents.memory.systems import (
+    Embedder,
+    FullMemory,
+    IndexedMemory,
+    Meaning,
+    NoMemory,
+    OracleMemory,
+    Ranked,
+    Unit,
+    Words,
+)
+from dialogauge.core import UsageError
+from dialogauge.core.settings import nearest
+
+MEMORY_SYSTEMS: Final[Mapping[str, str]] = {
+    "none": "nothing: what the question alone is worth",
+    "full": "everything that fits, the first sessions first",
+    "oracle": "the evidence itself: the ceiling",
+    "bm25-message": "messages by their words",
+    "bm25-session": "sessions by their words; what the assistant led, by its first question",
+    "bm25-both": "messages and sessions by their words, each dialogue once",
+    "ranked-message": "messages by a fitted ranking: words, neighbours, speakers, sessions",
+    "embed-message": "messages by the cosine of their embeddings",
+    "embed-session": "sessions by the cosine of their embeddings",
+}
+"""The systems that come with dialogauge, and what each gives to an answer."""
+
+
+def build_memory(
+    name: str,
+    *,
+    embedder: Embedder | None = None,
+    evidence: Mapping[str, Sequence[str]] | None = None,
+) -> Memory:
+    """Make an empty one of `MEMORY_SYSTEMS`; `evidence` is for `oracle`, by question the ids of messages.
+
+    Raises UsageError for another name, and where an embedder is needed and none is given.
+    """
+    if name not in MEMORY_SYSTEMS:
+        meant = nearest(name, MEMORY_SYSTEMS)
+        msg = f"there is no memory system {name!r}"
+        raise UsageError(
+            msg, hint=f"did you mean {meant!r}?" if meant else f"there are {', '.join(MEMORY_SYSTEMS)}"
+        )
+    kind, _, unit = name.partition("-")
+    if kind == "oracle":
+        return OracleMemory(evidence=evidence or {})
+    if not unit:
+        return NoMemory() if kind == "none" else FullMemory()
+    if kind != "embed":
+        return IndexedMemory(name, cast("Unit", unit), Words() if kind == "bm25" else Ranked())
+    if embedder is None:
+        msg = f"{name} needs a model that embeds"
+        raise UsageError(msg, hint="give an endpoint with /embeddings, or the folder of a model")
+    return IndexedMemory(name, cast("Unit", unit), Meaning(embedder=embedder))
