@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
+from dialogauge.agents.memory.notes import NotesMemory
 from dialogauge.agents.memory.protocol import Memory
 from dialogauge.agents.memory.systems import (
     Embedder,
@@ -17,8 +18,10 @@ from dialogauge.agents.memory.systems import (
     Unit,
     Words,
 )
+from dialogauge.agents.memory.tiers import TiersMemory
 from dialogauge.core import UsageError
 from dialogauge.core.settings import nearest
+from dialogauge.llm.protocol import ChatClient
 
 MEMORY_SYSTEMS: Final[Mapping[str, str]] = {
     "none": "nothing: what the question alone is worth",
@@ -30,19 +33,32 @@ MEMORY_SYSTEMS: Final[Mapping[str, str]] = {
     "ranked-message": "messages by a fitted ranking: words, neighbours, speakers, sessions",
     "embed-message": "messages by the cosine of their embeddings",
     "embed-session": "sessions by the cosine of their embeddings",
+    "notes": "notes on messages, with those they lead to; one model call a message taken in",
+    "notes-reduced": "the same without a model: keywords by weight of words, links by shared ones",
+    "tiers": "pairs, what was said last, and a profile; one model call for three pairs at most",
+    "tiers-reduced": "the same without a model: the profile is what people say of themselves, and rules",
 }
 """The systems that come with dialogauge, and what each gives to an answer."""
+WRITTEN: Final = frozenset({"notes", "tiers"})
+"""Those for which a model writes what is kept."""
 
 
 def build_memory(
     name: str,
     *,
     embedder: Embedder | None = None,
+    client: ChatClient | None = None,
     evidence: Mapping[str, Sequence[str]] | None = None,
 ) -> Memory:
-    """Make an empty one of `MEMORY_SYSTEMS`; `evidence` is for `oracle`, by question the ids of messages.
+    """Make an empty one of `MEMORY_SYSTEMS`.
 
-    Raises UsageError for another name, and where an embedder is needed and none is given.
+    Args:
+        name: Its name.
+        embedder: For those of embeddings.
+        client: The model that writes, for `WRITTEN`.
+        evidence: For `oracle`, by question the ids of messages.
+
+    Raises UsageError for another name, and where an embedder or a client is needed and none is given.
     """
     if name not in MEMORY_SYSTEMS:
         meant = nearest(name, MEMORY_SYSTEMS)
@@ -51,6 +67,14 @@ def build_memory(
             msg, hint=f"did you mean {meant!r}?" if meant else f"there are {', '.join(MEMORY_SYSTEMS)}"
         )
     kind, _, unit = name.partition("-")
+    client = client if name in WRITTEN else None
+    if name in WRITTEN and client is None:
+        msg = f"{name} needs a model that writes"
+        raise UsageError(msg, hint=f"give --role memory=MODEL@URL#KEYVAR, or ask for {name}-reduced")
+    if kind == "notes":
+        return NotesMemory(name, client=client)
+    if kind == "tiers":
+        return TiersMemory(name, client=client)
     if kind == "oracle":
         return OracleMemory(evidence=evidence or {})
     if not unit:

@@ -16,7 +16,7 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
     and export take it.
     """
 
-    asks: ClassVar[tuple[str, ...]] = ("answerer", "embedder")
+    asks: ClassVar[tuple[str, ...]] = ("answerer", "embedder", "memory")
 
     inputs: tuple[str, ...] = setting(
         (),
@@ -39,7 +39,7 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
     )
     models: tuple[str, ...] = setting(
         (),
-        "answerer=REF or embedder=REF: MODEL@URL#KEYVAR, a name from [roles], or file:PATH.",
+        "answerer=, embedder= or memory=REF: MODEL@URL#KEYVAR, a name from [roles], or file:PATH.",
         "--role",
         metavar="ROLE=REF",
         recorded=False,
