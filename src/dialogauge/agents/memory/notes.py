@@ -26,7 +26,7 @@ _TEXTS: Final = {"type": "array", "items": {"type": "string"}, "maxItems": 8}
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class MemoryNote:
     """What is written about one message."""
 
     item: MemoryItem
@@ -51,7 +51,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NoteChange:
     """What a new message makes of an earlier note."""
 
     note: int
@@ -69,7 +69,7 @@ class Written:
     context: str
     links: tuple[int, ...]
     """Numbers of notes that are shown."""
-    changes: tuple[Change, ...]
+    changes: tuple[NoteChange, ...]
 
 
 @dataclass
@@ -82,10 +82,10 @@ class NotesMemory(WrittenMemory):
     """
 
     name: str = "notes-reduced"
-    notes: dict[str, Note] = field(default_factory=dict, init=False)
+    notes: dict[str, MemoryNote] = field(default_factory=dict, init=False)
     """By dialogue and position."""
     prompt = "memory_note"
-    state: ClassVar = {"notes": dict[str, Note]}
+    state: ClassVar = {"notes": dict[str, MemoryNote]}
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give notes by their words; one that a note leads to counts a quarter of that one."""
@@ -113,13 +113,13 @@ class NotesMemory(WrittenMemory):
             key, words = f"{item.dialogue}\n{item.position}", self.words.learn(item.text)
             near = self.words.near(words, _NEAR)
             self.words.lead(words, key)
-            self._put(key, Note(item, words))
+            self._put(key, MemoryNote(item, words))
             if self.client is None:
                 self._link(key, near)
                 continue
             written, more = await self._written(self.client, item, before, [self.notes[k] for k in near])
             usage, before = usage + more, item
-            self._put(key, Note(item, words, written.keywords, written.tags, written.context))
+            self._put(key, MemoryNote(item, words, written.keywords, written.tags, written.context))
             linked = {*written.links, *(change.note for change in written.changes)}
             self._link(key, [near[number - 1] for number in sorted(linked)])
             for change in written.changes:
@@ -130,7 +130,7 @@ class NotesMemory(WrittenMemory):
         return usage
 
     async def _written(
-        self, client: ChatClient, item: MemoryItem, before: MemoryItem | None, near: Sequence[Note]
+        self, client: ChatClient, item: MemoryItem, before: MemoryItem | None, near: Sequence[MemoryNote]
     ) -> tuple[Written, Usage]:
         notes = [
             {"note": n, **_about(note.item, _LONGEST[1]), "tags": note.tags, "context": note.context}
@@ -160,7 +160,7 @@ class NotesMemory(WrittenMemory):
         shown = {"message": _about(item, _LONGEST[0]), "before": earlier, "notes": notes}
         return await self._ask(client, shown, closed_object(fields), read)
 
-    def _put(self, key: str, note: Note) -> None:
+    def _put(self, key: str, note: MemoryNote) -> None:
         """Keep a note, in the place of the one with its key."""
         if key in self.notes:
             self.index.remove(key)

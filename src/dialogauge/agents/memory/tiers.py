@@ -105,17 +105,20 @@ class TiersMemory(WrittenMemory):
         size = len(self.index)
         most = size if room.items is None else min(size, 2 * room.items)
         hits = {key: s for key, s in (self.index.search(question, most) if most else ()) if s > 0}
-        facts = [replace(self.facts[key], score=s) for key, s in hits.items() if key in self.facts]
+        facts = (replace(self.facts[key], score=s) for key, s in hits.items() if key in self.facts)
         pairs: dict[str, float | None] = {key: s for key, s in hits.items() if key in self.pairs}
         pairs |= dict.fromkeys(key for key in reversed(self.recent) if key not in pairs)
         items: list[MemoryItem] = []
+
+        def is_told(fact: MemoryItem) -> bool:
+            return any(fact.text in item.text for item in items)
+
         for key, score in pairs.items():
             for side in self.pairs[key]:
                 items.append(replace(side, score=score, why="said last" if score is None else None))
-                if len(items) % _SHARE == _SHARE - 1:  # what stands in an item already is no fact beside it
-                    facts = [fact for fact in facts if not any(fact.text in item.text for item in items)]
-                    items += facts[:1]
-        return Retrieved(room.fill([*items, *(fact for fact in facts if fact not in items)]))
+                if len(items) % _SHARE == _SHARE - 1:
+                    items += [fact for fact in (next((f for f in facts if not is_told(f)), None),) if fact]
+        return Retrieved(room.fill([*items, *(fact for fact in facts if not is_told(fact))]))
 
     def _texts(self) -> Iterator[tuple[str, str]]:
         yield from ((key, _text(pair)) for key, pair in self.pairs.items())
@@ -136,7 +139,7 @@ class TiersMemory(WrittenMemory):
     async def _file(self, key: str) -> Usage:
         """Put a pair into a segment, and take facts from one that is hot."""
         self.clock += 1
-        now, words = self.clock / _HALF, self.words.learn(_said(self.pairs[key]))
+        now, words = self.clock / _HALF, self.words.learn(_spoken(self.pairs[key]))
         near = (n for n in self.words.near(words, _PAIRS) if len(self.segments[n].pairs) < _PAIRS)
         name = next(near, str(self.clock))
         if name in self.segments:
@@ -204,7 +207,7 @@ class TiersMemory(WrittenMemory):
         for name, segment in [*self.segments.items()]:
             pairs, unread = ([k for k in keys if k not in gone] for keys in (segment.pairs, segment.unread))
             for key in {*segment.pairs} - {*pairs}:
-                self.words.forget(_said(gone[key]))
+                self.words.forget(_spoken(gone[key]))
             self.segments[name] = replace(segment, pairs=tuple(pairs), unread=tuple(unread))
             if not pairs:
                 del self.segments[name]
@@ -217,17 +220,17 @@ class TiersMemory(WrittenMemory):
 
 def pairs_of(conversation: Conversation) -> Iterator[Pair]:
     """Yield the messages of a dialogue in pairs; one without a reply stands alone, and none is left out."""
-    said: MemoryItem | None = None
+    first: MemoryItem | None = None
     for item in items_of(conversation):
-        if said is not None and said.speaker not in (item.speaker, "assistant"):
-            yield said, item
-            said = None
+        if first is not None and first.speaker not in (item.speaker, "assistant"):
+            yield first, item
+            first = None
         else:
-            if said is not None:
-                yield (said,)
-            said = item
-    if said is not None:
-        yield (said,)
+            if first is not None:
+                yield (first,)
+            first = item
+    if first is not None:
+        yield (first,)
 
 
 def _text(pair: Pair) -> str:
@@ -235,7 +238,7 @@ def _text(pair: Pair) -> str:
     return "\n".join(side.shown for side in pair)
 
 
-def _said(pair: Pair) -> str:
+def _spoken(pair: Pair) -> str:
     """Return what is said in it, without dates and speakers, which are no matter."""
     return "\n".join(side.text for side in pair)
 
@@ -243,8 +246,8 @@ def _said(pair: Pair) -> str:
 def _about(number: int, pair: Pair) -> dict[str, Any]:
     """Return a pair as the model is shown it: both sides are filled."""
     sides = [{"speaker": side.speaker, "text": cut_middle(side.text, _LONGEST)[0]} for side in pair]
-    said, reply = (*sides, EMPTY)[:2]
-    return {"exchange": number, "date": pair[0].date, "said": said, "reply": reply}
+    message, reply = (*sides, EMPTY)[:2]
+    return {"exchange": number, "date": pair[0].date, "message": message, "reply": reply}
 
 
 def _stated(pair: Pair) -> Iterator[MemoryItem]:

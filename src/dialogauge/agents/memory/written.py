@@ -21,8 +21,7 @@ from dialogauge.judges.rubric.prompt import messages_of, reasker
 from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
 from dialogauge.llm.structured import ask
-from dialogauge.retrieval import LexicalIndex
-from dialogauge.retrieval.lexical import idf
+from dialogauge.retrieval import LexicalIndex, idf
 from dialogauge.rubrics import own_template, split_template
 from dialogauge.text import has_chinese, listed_terms, pieces
 
