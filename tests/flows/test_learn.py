@@ -20,6 +20,7 @@ from dialogauge.report import to_html
 from dialogauge.runs import open_run
 from dialogauge.studies.learning.judged import judged_accuracy, judged_blocks
 from flows.conftest import rows_of
+from servers.schemas import instance
 from servers.verdicts import ideal
 
 
@@ -276,6 +277,31 @@ def test_a_model_answers_from_what_was_recalled_and_its_tokens_are_counted(
     assert (plan.json["answers"], plan.json["left"]) == (24, 24)
 
 
+@pytest.mark.parametrize("system", ["notes", "tiers"])
+def test_the_calls_of_a_memory_that_a_model_writes_are_those_of_the_server(dialogauge, talks, serve, system):
+    stub = serve(lambda body: json.dumps(instance(body["response_format"]["json_schema"]["schema"])))
+    asked = ("--tasks", talks) if system == "notes" else ("--tasks", "family", "--sample", 20)
+    command = ("learn", "run", *asked, "--no-controls", "--role", f"memory=m@{stub.url}", "-o", "run")
+    done = dialogauge(*command, "--system", system, "--json")
+    assert done.code == 0, done.err
+    cost, seen = done.json["costs"][system], len(stub.requests)
+    assert seen == pytest.approx(cost["calls_a_dialogue"] * cost["dialogues"])
+    if system == "notes":  # two corpora of five messages each, a note for each message, and one probe
+        assert len(stub.asked) == 10
+    assert seen > 1
+    again = dialogauge(*command, "--system", system, "--system", "bm25-message")
+    assert (again.code, len(stub.asked)) == (0, seen - 1)  # a memory that is kept is not paid for twice
+
+
+def test_a_model_that_writes_nonsense_is_a_failure_and_no_empty_note(dialogauge, talks, serve):
+    stub = serve("A boat, I think.", schema="ignore")
+    at = ("--role", f"memory=m@{stub.url}", "--no-controls", "-o", "run", "--max-failed", 1, "--json")
+    done = dialogauge("learn", "run", "--tasks", talks, "--system", "notes", *at)
+    (of,) = done.json["sets"]
+    assert of["systems"][0]["failed"] == {"judge_error": 6}
+    assert len(stub.asked) == 4  # the first message of each corpus, and once more
+
+
 def test_a_run_that_broke_off_builds_no_memory_again(dialogauge, talks, serve, tmp_path):
     stub = serve(lambda body: "no idea")
     command = ("learn", "run", "--tasks", talks, "--role", f"answerer=m@{stub.url}", "--max-concurrency", 1)
@@ -316,6 +342,7 @@ def test_who_is_disputed_is_said_with_the_ceiling(dialogauge, talks, log):
     [
         (("--system", "bm52-message"), "there is no memory system 'bm52-message'"),
         (("--system", "embed-message"), "nobody makes the vectors"),
+        (("--system", "notes"), "notes needs a model that writes"),
         (("--system", "bm25-message", "--system", "bm25-message"), "two systems are called 'bm25-message'"),
         (("--system", "py:nowhere:Thing"), "nowhere"),
         (("--no-controls", "--system", "none=bm25-message"), "no system can be called 'none'"),

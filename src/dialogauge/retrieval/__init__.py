@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.retrieval.lexical import LexicalIndex
+    from dialogauge.retrieval.lexical import LexicalIndex, idf
     from dialogauge.retrieval.ranked import EARLY, EMBEDDED, FEATURES, RankedIndex
     from dialogauge.retrieval.tfidf import TfidfIndex
     from dialogauge.retrieval.vectors import VectorIndex

@@ -12,10 +12,11 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.agents.memory.agent import MemoryAgent, RecalledDialogue, RecalledTurn
-    from dialogauge.agents.memory.building import MEMORY_SYSTEMS, build_memory
+    from dialogauge.agents.memory.building import MEMORY_SYSTEMS, WRITTEN, build_memory
     from dialogauge.agents.memory.checked import CheckedMemory
     from dialogauge.agents.memory.extracting import extract
     from dialogauge.agents.memory.foreign import EndpointMemory, own_memory
+    from dialogauge.agents.memory.notes import NotesMemory
     from dialogauge.agents.memory.protocol import (
         Ability,
         Feedback,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         NoMemory,
         OracleMemory,
     )
+    from dialogauge.agents.memory.tiers import TiersMemory
     from dialogauge.agents.memory.trained import FirstTurn, TrainedMemory, Tuner
     from dialogauge.agents.memory.vendors.process import VENDORS, start_vendor
 

@@ -139,7 +139,7 @@ _INDEX: Final = "index.bin"
 
 
 @dataclass
-class _Dialogues(Memory):
+class KeptDialogues(Memory):
     """Keeps the dialogues themselves, in the order in which they came; the base of our systems."""
 
     name: str
@@ -207,7 +207,7 @@ class _Dialogues(Memory):
 
 
 @dataclass
-class NoMemory(_Dialogues):
+class NoMemory(KeptDialogues):
     """Remembers nothing: what the question alone is worth."""
 
     name: str = "none"
@@ -219,7 +219,7 @@ class NoMemory(_Dialogues):
 
 
 @dataclass
-class FullMemory(_Dialogues):
+class FullMemory(KeptDialogues):
     """Gives everything that fits, the first dialogues first, whatever is asked: the seed's Vanilla.
 
     Its room is of tokens alone: with a number of items it would be another system.
@@ -236,7 +236,7 @@ class FullMemory(_Dialogues):
 
 
 @dataclass
-class OracleMemory(_Dialogues):
+class OracleMemory(KeptDialogues):
     """Gives the evidence of a question, as the data states it: the ceiling of every retrieval."""
 
     evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -256,7 +256,7 @@ Unit = Literal["message", "session", "both"]
 
 
 @dataclass
-class IndexedMemory(_Dialogues):
+class IndexedMemory(KeptDialogues):
     """Gives what an index finds; the three families of the seed are this class with a unit and an index.
 
     A session of the corpus is searched by its text, a dialogue that the assistant led by its first question:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from dialogauge.agents.memory import (
     MEMORY_SYSTEMS,
+    WRITTEN,
     Room,
     TrainedMemory,
 )
@@ -114,7 +115,8 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         effects=effects,
         action=options.action if protocol == "action" else None,
     )
-    plain = answerer is None and all(named_system(text)[1] in MEMORY_SYSTEMS for text in options.systems)
+    own = MEMORY_SYSTEMS.keys() - WRITTEN
+    plain = answerer is None and all(named_system(text)[1] in own for text in options.systems)
     return PreparedLearning(
         options=options,
         study=study,

@@ -45,8 +45,8 @@ class AskedOptions(ModelOptions, RunOptions, AgentsOptions, PrivacyOptions):
     )
     models: tuple[str, ...] = setting(
         (),
-        "answerer=, embedder=, memory= (of systems that ask a model), simulator= (plays users) or judge= (scores "
-        "satisfaction; else the simulator). REF is MODEL@URL#KEYVAR, a name from [roles], or file:PATH.",
+        "answerer=, embedder=, memory= (of systems that ask one), simulator= (plays users) or judge= "
+        "(scores them; else the simulator). REF is MODEL@URL#KEYVAR, a name from [roles], or file:PATH.",
         "--role",
         metavar="ROLE=REF",
         recorded=False,

@@ -13,6 +13,7 @@ from dialogauge.agents import ChatAgent
 from dialogauge.agents.memory import (
     MEMORY_SYSTEMS,
     VENDORS,
+    WRITTEN,
     EndpointMemory,
     Memory,
     build_memory,
@@ -88,6 +89,10 @@ def chosen_systems(
             hint = "give --role embedder=file:FOLDER or --role embedder=MODEL@URL#KEYVAR"
             raise UsageError(msg, hint=hint)
         embedder = clients.build_embedder(settings)
+    writes = chosen_role(options, "memory")
+    client = None
+    if writes is not None and not dry and any(named_system(text)[1] in WRITTEN for text in options.systems):
+        client = clients.build(writes, "memory")
     asked = [text for text in options.systems if not (options.controls and text in CONTROLS)]
     for text in [*(CONTROLS if options.controls else ()), *asked]:
         name, reference = named_system(text)
@@ -98,9 +103,10 @@ def chosen_systems(
         if name in systems:
             msg = f"two systems are called {name!r}"
             raise UsageError(msg, hint="give one of them a name: --system NAME=...")
-        if dry and (reference not in MEMORY_SYSTEMS or reference.startswith("embed")):
+        asks = reference.startswith("embed") or reference in WRITTEN
+        if dry and (reference not in MEMORY_SYSTEMS or asks):
             reference = "bm25-message"  # in the place of what is asked, or is no code of ours
-        build: Callable[..., Memory] = partial(build_memory, embedder=embedder)
+        build: Callable[..., Memory] = partial(build_memory, embedder=embedder, client=client)
         if reference == "trained":
             build = _trained(options, clients, folder)
         make = _maker(name, reference, options, clients, build, evidence)
