@@ -196,7 +196,7 @@ def test_gsrpo_trains_plays_before_and_after_and_is_compared(dialogauge, policy,
 
 
 def test_grpo_has_one_turn_and_a_judge_that_fails_trains_nothing(dialogauge, policy, world):
-    asked = ("--model", policy, "--data", "rl.jsonl", *SHAPE, "--unchecked", "--backend", "plain")
+    asked = ("--model", policy, "--data", "rl.jsonl", *SHAPE, "--unchecked")
     done = dialogauge("tune", "grpo", *asked, *roles(), "-o", "grpo")
     assert done.code == 0, done.err
     kept = [json.loads(line) for line in (world / "grpo" / "sessions.jsonl").read_text().splitlines()]
@@ -215,7 +215,7 @@ def test_training_on_rows_is_played_too(dialogauge, policy, world):
     write_rows(world / "pairs.jsonl", segment_pairs(TRAIN, 8, seed=1))
     shape = ("--turns", 2, "--reply-tokens", 12, "--rubric", "toy.toml", "--steps", 1, "--device", "cpu")
     asked = ("--model", policy, "--data", "pairs.jsonl", "--held-out-personas", "held.jsonl", *shape)
-    done = dialogauge("tune", "dspo", *asked, *roles(), "-o", "dspo", "--backend", "plain")
+    done = dialogauge("tune", "dspo", *asked, *roles(), "-o", "dspo")
     assert done.code == 0, done.err
     assert "Sessions with held-out personas" in done.out
     nobody = dialogauge("tune", "dspo", *asked, "-o", "other")

@@ -28,7 +28,6 @@ class TrainSettings(Value, kw_only=True):
     lora: bool = setting(False, "Train an adapter of low rank, and merge it in the end.")
     lora_r: int = setting(16, "Rank of the adapter.", low=1)
     lora_alpha: int = setting(32, "Scale of the adapter.", low=1)
-    backend: Literal["trl", "plain"] = setting("trl", "TRL, or a loop in plain torch.")
     log_every: int = setting(5, "Steps between two lines of the log.", low=1)
     save_every: int = setting(50, "Steps between two checkpoints.", low=1)
     seed: int = setting(0, "Seed of the order of rows, and of chance in the model.", low=0, high=2**32 - 1)
