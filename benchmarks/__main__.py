@@ -36,6 +36,7 @@ NAMES = (
     "replay_scale",
     "retrieval",
     "peers",
+    "masks",
     "trainers",
 )
 
