@@ -267,13 +267,12 @@ def _train(model: Any, examples: list[tuple[list[int], int]], steps: int, seed: 
         batch = rng.sample(examples, min(8, len(examples)))
         width = max(len(tokens) for tokens, _ in batch)
         ids = torch.tensor([tokens + [0] * (width - len(tokens)) for tokens, _ in batch])
-        # Only the reply is learnt, so words are predicted there alone: that is most of the work. What fills
-        # a row up stands behind all that is learnt, where it is not seen.
-        learnt = torch.zeros_like(ids, dtype=torch.bool)
-        for row, (tokens, start) in enumerate(batch):
-            learnt[row, start : len(tokens)] = True
-        states = model.model(input_ids=ids, use_cache=False).last_hidden_state[:, :-1][learnt[:, 1:]]
-        loss = torch.nn.functional.cross_entropy(model.lm_head(states), ids[learnt])
+        # Only the reply is learnt; -100 is what the loss leaves out.
+        labels = torch.tensor(
+            [[-100] * start + tokens[start:] + [-100] * (width - len(tokens)) for tokens, start in batch]
+        )
+        mask = torch.tensor([[1] * len(tokens) + [0] * (width - len(tokens)) for tokens, _ in batch])
+        loss = model(input_ids=ids, attention_mask=mask, labels=labels).loss
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
