@@ -75,7 +75,7 @@ def memory(folder: Path, heaps: Sequence[str] = HEAPS) -> Findings:
     lines = []
     for heap in heaps:
         faults = dict.fromkeys(range(60, 124), heap)
-        # What never ends is read as fast as it comes until time is up: what it piles up it does from the first.
+        # What never ends is read as fast as it comes until time is up, and piles up from the first moment.
         seen, rows = _judged(folder, 124, faults, latency=0.05, attempt_s=1 if "_forever" in heap else 4)
         peak = seen["peak_mb"]
         findings.hold(peak < _MOST_MB, f"{heap}: {peak:.0f} MB")
