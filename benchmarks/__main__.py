@@ -37,6 +37,7 @@ NAMES = (
     "replay_scale",
     "retrieval",
     "peers",
+    "masks",
     "trainers",
     "memories",
 )

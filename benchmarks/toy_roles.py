@@ -1,14 +1,55 @@
-"""User and judges of the toy as functions: `--role judge=py:benchmarks.toy_roles:judge`."""
+"""User and judges of the toy as functions, and their rubric: `--role judge=py:benchmarks.toy_roles:judge`."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from benchmarks.toy_roleplay import ASSISTANT, PHRASES, USER_LINES
 
+RUBRIC = """
+id = "toy"
+version = "1"
+level = "{level}"
+languages = ["en"]
+shows = ["scenario", "dialogue"]
+
+[[dimensions]]
+name = "in_character"
+{rollup}
+[dimensions.description]
+en = "Does the character say what it always says?"
+[dimensions.anchors.en]
+5 = "in every reply"
+4 = "in some"
+3 = "in none"
+2 = "an assistant speaks in some"
+1 = "an assistant speaks in every reply"
+"""
+PROMPT = """You judge whether a character says what it always says.
+
+{{dimensions}}
+
+{{reply_format}}
+<!-- data -->
+Scenario: {{scenario}}
+
+<dialogue>
+{{dialogue}}
+</dialogue>
+
+{{asked}}
+"""
 Messages = Sequence[Mapping[str, str]]
+
+
+def write_rubric(file: Path, level: str) -> None:
+    """Write the rubric of a level, `conversation` or `turn`, and its template beside it."""
+    rollup = 'rollup = "outcome"' if level == "conversation" else ""
+    file.write_text(RUBRIC.format(level=level, rollup=rollup))
+    file.with_name(f"{file.stem}.en.md").write_text(PROMPT)
 
 
 def user(messages: Messages) -> str:

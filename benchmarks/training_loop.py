@@ -18,42 +18,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.toy_roleplay import HELD_OUT, TRAIN, Character, build_policy
+from benchmarks.toy_roles import write_rubric
 from dialogauge.agents.personas import scenario_json
 
 ROOT = Path(__file__).resolve().parents[1]
-RUBRIC = """
-id = "toy"
-version = "1"
-level = "{level}"
-languages = ["en"]
-shows = ["scenario", "dialogue"]
-
-[[dimensions]]
-name = "in_character"
-{rollup}
-[dimensions.description]
-en = "Does the character say what it always says?"
-[dimensions.anchors.en]
-5 = "in every reply"
-4 = "in some"
-3 = "in none"
-2 = "an assistant speaks in some"
-1 = "an assistant speaks in every reply"
-"""
-PROMPT = """You judge whether a character says what it always says.
-
-{{dimensions}}
-
-{{reply_format}}
-<!-- data -->
-Scenario: {{scenario}}
-
-<dialogue>
-{{dialogue}}
-</dialogue>
-
-{{asked}}
-"""
 FUNCTIONS = "py:benchmarks.toy_roles"
 POOL = "--candidate strong=file:toy --candidate weak=file:weak"
 USER = f"--role simulator={FUNCTIONS}:user"
@@ -96,10 +64,8 @@ def main(folder: Path) -> None:
     build_policy(folder / "toy", steps=600)
     scenarios(folder / "train.jsonl", TRAIN[::3])
     scenarios(folder / "held.jsonl", HELD_OUT)
-    for level, name in (("conversation", "toy"), ("turn", "toy-turn")):
-        rollup = 'rollup = "outcome"' if level == "conversation" else ""
-        (folder / f"{name}.toml").write_text(RUBRIC.format(level=level, rollup=rollup))
-        (folder / f"{name}.en.md").write_text(PROMPT)
+    write_rubric(folder / "toy.toml", "conversation")
+    write_rubric(folder / "toy-turn.toml", "turn")
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "HF_HUB_OFFLINE": "1"}
     for command in COMMANDS.strip().splitlines():
         print(f"\n$ dialogauge {command}", flush=True)

@@ -18,21 +18,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.plain_loop import plain_offline
 from benchmarks.toy_roleplay import HELD_OUT, TRAIN, build_policy, segment_pairs
-from dialogauge.training import (
-    OfflineObjective,
-    PairSettings,
-    Policy,
-    TuneFolder,
-    TuneJob,
-    encoded_rows,
-    load_policy,
-    pair_trainer,
-    train_offline,
-    trl_arguments,
-    trl_silenced,
-    tune,
-)
+from dialogauge.training import PairSettings, Policy, TuneFolder, TuneJob, load_policy, train_offline, tune
+from dialogauge.training.offline import OfflineObjective, encoded_rows, pair_trainer
+from dialogauge.training.trl_backend import trl_arguments, trl_silenced
 
 RATE = 1e-3
 """Chosen among 2e-4, 5e-4, 1e-3 and 2e-3 by the loss on new pairs of the training characters."""
@@ -119,15 +109,13 @@ def offline(base: Path) -> None:
     print(f"margin after 12 steps: {margins['masked']:.3f}, stock {margins['stock']:.3f}: {ratio:.2f} (2)")
     cost = seconds["masked"] / seconds["stock"]
     print(f"CPU of a step: {seconds['masked']:.3f} s, stock {seconds['stock']:.3f} s: {cost:.2f} (1.15)")
-    for backend in ("trl", "plain"):
-        job = TuneJob(
-            method="dspo", settings=settings_of(backend=backend), model=model, data=train, held_out=held_out
-        )
+    for loop, train_rows in (("trl", train_offline), ("plain", plain_offline)):
+        job = TuneJob(method="dspo", settings=settings_of(), model=model, data=train, held_out=held_out)
         begun = time.process_time()
-        manifest = tune(job, train_offline, TuneFolder(base / backend), fresh=True)
+        manifest = tune(job, train_rows, TuneFolder(base / loop), fresh=True)
         after = {name: of.value for name, of in manifest.after.items()}
         print(
-            f"{backend}, {STEPS} steps: margin {after['margin']:.2f} (3), accuracy {after['accuracy']:.3f} "
+            f"{loop}, {STEPS} steps: margin {after['margin']:.2f} (3), accuracy {after['accuracy']:.3f} "
             f"(.9), reward of the winner {after['reward_chosen']:.2f}, divergence {after['kl']:.2f}, "
             f"{time.process_time() - begun:.0f} s of CPU (60)"
         )

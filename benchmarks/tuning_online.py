@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.plain_loop import PlainOnlineTrainer
 from benchmarks.toy_roleplay import (
     _BY_SYSTEM,
     ASSISTANT,
@@ -58,6 +59,7 @@ TURNS: Final = 3
 RATE: Final = 3e-4
 """Chosen among 2e-4, 3e-4, 4e-4 and 6e-4."""
 PLAYED: Final = TRAIN[::5]
+LOOPS: Final = {"trl": OnlineTrainer, "plain": PlainOnlineTrainer}
 PLAY: Final = PlaySettings(turns=TURNS, reply_tokens=CAP)
 
 
@@ -87,8 +89,8 @@ def player(judge: Any, *costs: float) -> SessionPlayer:  # noqa: ANN401
 SECOND: Final = SessionScorer(ShareJudge(), ("session",))
 
 
-def gsrpo(model: Path, out: Path, judge: Any, seed: int, **changes: Any) -> Any:  # noqa: ANN401
-    """Train, and return how it ended; prints rewards, tokens, CPU."""
+def gsrpo(model: Path, out: Path, judge: Any, seed: int, loop: str = "trl", **changes: Any) -> Any:  # noqa: ANN401
+    """Train by TRL or by our `plain` loop, and return how it ended; prints rewards, tokens, CPU."""
     of_toy = {
         "learning_rate": RATE,
         "steps": STEPS,
@@ -103,9 +105,8 @@ def gsrpo(model: Path, out: Path, judge: Any, seed: int, **changes: Any) -> Any:
     settings = OnlineSettings(**{**of_toy, **changes})
     begun = time.process_time()
     with asyncio.Runner() as runner:
-        trainer = OnlineTrainer(
-            prompts(PLAYED), player(judge, settings.truncated_cost, settings.repeated_cost), runner.run
-        )
+        players = player(judge, settings.truncated_cost, settings.repeated_cost)
+        trainer = LOOPS[loop](prompts(PLAYED), players, runner.run)
         data = written(out.parent / "none.jsonl", [{}])
         job = TuneJob(method="gsrpo", settings=settings, model=model, data=data, device="cpu")
         manifest = tune(job, trainer, TuneFolder(out), fresh=True)
@@ -115,7 +116,7 @@ def gsrpo(model: Path, out: Path, judge: Any, seed: int, **changes: Any) -> Any:
     first, last = statistics.fmean(rewards[:5]), statistics.fmean(rewards[-10:])
     tokens, most = statistics.fmean(lengths[-10:]), TURNS * settings.reply_tokens
     print(
-        f"{judge.name}, {settings.backend}, seed {seed}: {manifest.ended} after {len(lines)} steps; reward "
+        f"{judge.name}, {loop}, seed {seed}: {manifest.ended} after {len(lines)} steps; reward "
         f"of the first five {first:.2f}, of the last ten {last:.2f} (4.7); tokens a session {tokens:.1f} of "
         f"{most} (half); {time.process_time() - begun:.0f} s of CPU (60)",
         flush=True,
@@ -155,15 +156,15 @@ def online(base: Path, parts: Sequence[str]) -> None:
     model = build_policy(base / "policy600", steps=600)
     print(f"policy: {time.process_time() - begun:.0f} s of CPU", flush=True)
     if "gsrpo" in parts:
-        for backend in ("trl", "plain"):
+        for loop in LOOPS:
             for seed in SEEDS:
-                out = base / f"gsrpo-{backend}-{seed}"
-                gsrpo(model, out, CatchphraseJudge(), seed, backend=backend)
+                out = base / f"gsrpo-{loop}-{seed}"
+                gsrpo(model, out, CatchphraseJudge(), seed, loop)
                 held_out(model, out)
     if "guard" in parts:
         for seed in SEEDS:
-            harder: dict[str, Any] = {"backend": "plain", "learning_rate": 1e-3, "reply_tokens": 16}
-            gsrpo(model, base / f"length-{seed}", LengthJudge(), seed, **harder)
+            harder: dict[str, Any] = {"learning_rate": 1e-3, "reply_tokens": 16}
+            gsrpo(model, base / f"length-{seed}", LengthJudge(), seed, "plain", **harder)
     if "dspo" in parts:
         data = written(base / "pairs.jsonl", segment_pairs(TRAIN, 512, seed=1))
         job = TuneJob(method="dspo", settings=settings_of(), model=model, data=data, device="cpu")

@@ -16,6 +16,8 @@ TESTS = Path(__file__).resolve().parent
 
 # As every command does before it loads numpy: with more threads an iterative fit ends a few digits elsewhere.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# So small a model gains nothing from more, and where workers share the cores it loses most of its time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Each commit of a run waits for the disk: a third of the time of a flow. Containers often have 64 MB of this.
 _MEMORY = Path("/dev/shm")

@@ -253,7 +253,7 @@ def test_a_rubric_needs_a_mean_by_which_a_segment_can_win(dialogauge, log, tmp_p
     scenarios = log(INN, name="scenarios.jsonl")
     done = search(dialogauge, "http://127.0.0.1:9", scenarios, "--rubric", "own.toml")
     assert done.code == 2
-    assert "have no mean by which a segment could win" in done.err
+    assert "have no mean by which a session could win" in done.err
 
 
 def test_python_runs_the_same_search(dialogauge, serve, log, tmp_path):

@@ -66,11 +66,11 @@ async def test_a_tuned_folder_is_a_candidate(dialogauge, policy, files, tmp_path
 
 
 def test_a_killed_run_goes_on_from_its_last_checkpoint(dialogauge, policy, files, tmp_path):
-    words = ["tune", "dspo", "--model", policy, "--data", files[0], *BRIEF, "--backend", "plain"]
-    words += ["--steps", 16, "--save-every", 2, "-o"]
+    words = ["tune", "dspo", "--model", policy, "--data", files[0], *BRIEF]
+    words += ["--steps", 8, "--save-every", 1, "-o"]
     command = [sys.executable, "-m", "dialogauge", *map(str, words), "killed"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=tmp_path)
-    state = tmp_path / "killed" / "checkpoints" / "checkpoint-4" / "trainer_state.json"
+    state = tmp_path / "killed" / "checkpoints" / "checkpoint-3" / "trainer_state.json"
     until = time.monotonic() + 120
     while not state.exists() and process.poll() is None and time.monotonic() < until:
         time.sleep(0.01)
@@ -85,7 +85,7 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(dialogauge, policy, files
     assert dialogauge(*words, "whole").code == 0
     lines = [(tmp_path / name / "log.jsonl").read_text().splitlines() for name in ("killed", "whole")]
     losses = [[json.loads(line)["figures"]["loss"] for line in each] for each in lines]
-    assert len(losses[0]) == 16
+    assert len(losses[0]) == 8
     assert losses[0] == pytest.approx(losses[1], abs=1e-5)
 
 

@@ -10,72 +10,6 @@ import pytest
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("torch")]
 
-RUBRIC = """
-id = "toy"
-version = "1"
-level = "conversation"
-languages = ["en"]
-shows = ["scenario", "dialogue"]
-
-[[dimensions]]
-name = "in_character"
-rollup = "outcome"
-[dimensions.description]
-en = "Does the character say what it always says?"
-[dimensions.anchors.en]
-5 = "in every reply"
-4 = "in some"
-3 = "in none"
-2 = "an assistant speaks in some"
-1 = "an assistant speaks in every reply"
-"""
-TEMPLATE = """You judge whether a character says what it always says.
-
-{{dimensions}}
-
-{{reply_format}}
-<!-- data -->
-Scenario: {{scenario}}
-
-<dialogue>
-{{dialogue}}
-</dialogue>
-
-{{asked}}
-"""
-ROLES = """
-import json
-import re
-
-
-def user(messages):
-    return ["Hello there.", "Tell me more.", "And then?"][len(messages) % 3]
-
-
-def replies(messages):
-    dialogue = messages[1]["content"].partition("<dialogue>")[2]
-    lines = [json.loads(line) for line in dialogue.splitlines() if line.startswith("{")]
-    return [line["text"] for line in lines if line["role"] == "assistant"]
-
-
-def answer(score):
-    return json.dumps({"conversation_level": {"in_character": {"note": "As it went.", "score": score}}})
-
-
-def judge(messages):
-    phrase = re.search(r"You say: ([^\\"]*)", messages[1]["content"])[1]
-    said = [phrase in text for text in replies(messages)]
-    return answer(3 + any(said) + all(said))
-
-
-def lengths(messages):
-    return answer(min(5, 1 + sum(len(text.split()) for text in replies(messages)) // 4))
-
-
-def broken(messages):
-    return "I would rather not say."
-"""
-
 
 def rows(characters):
     from dialogauge.agents.personas import scenario_json
@@ -101,15 +35,13 @@ def policy(tmp_path_factory):
 
 
 @pytest.fixture
-def world(tmp_path, monkeypatch):
+def world(tmp_path):
     from benchmarks.toy_roleplay import HELD_OUT, TRAIN
+    from benchmarks.toy_roles import write_rubric
 
     from tiny_policy import write_rows
 
-    monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "toy_roles.py").write_text(ROLES)
-    (tmp_path / "toy.toml").write_text(RUBRIC)
-    (tmp_path / "toy.en.md").write_text(TEMPLATE)
+    write_rubric(tmp_path / "toy.toml", "conversation")
     write_rows(tmp_path / "rl.jsonl", rows(TRAIN[:4]))
     write_rows(tmp_path / "held.jsonl", rows(HELD_OUT[:6]))
     return tmp_path
@@ -117,7 +49,9 @@ def world(tmp_path, monkeypatch):
 
 def roles(**functions):
     named = {"simulator": "user", "judge": "judge", **functions}
-    return [word for role, name in named.items() for word in ("--role", f"{role}=py:toy_roles:{name}")]
+    return [
+        word for role, name in named.items() for word in ("--role", f"{role}=py:benchmarks.toy_roles:{name}")
+    ]
 
 
 SHAPE = (
@@ -140,7 +74,7 @@ SHAPE = (
 
 
 def test_gsrpo_trains_plays_before_and_after_and_is_compared(dialogauge, policy, world):
-    second = roles(second="lengths")
+    second = roles(second="second")
     asked = ("--model", policy, "--data", "rl.jsonl", "--held-out", "held.jsonl", *SHAPE)
     refused = dialogauge("tune", "gsrpo", *asked, *second, "-o", "gsrpo")
     assert refused.code == 2
@@ -196,12 +130,12 @@ def test_gsrpo_trains_plays_before_and_after_and_is_compared(dialogauge, policy,
 
 
 def test_grpo_has_one_turn_and_a_judge_that_fails_trains_nothing(dialogauge, policy, world):
-    asked = ("--model", policy, "--data", "rl.jsonl", *SHAPE, "--unchecked", "--backend", "plain")
+    asked = ("--model", policy, "--data", "rl.jsonl", *SHAPE, "--unchecked")
     done = dialogauge("tune", "grpo", *asked, *roles(), "-o", "grpo")
     assert done.code == 0, done.err
     kept = [json.loads(line) for line in (world / "grpo" / "sessions.jsonl").read_text().splitlines()]
     assert {len(row["messages"]) for row in kept} == {3}
-    failed = dialogauge("tune", "gsrpo", *asked, *roles(judge="broken"), "-o", "failed")
+    failed = dialogauge("tune", "gsrpo", *asked, *roles(judge="user"), "-o", "failed")  # no JSON
     assert failed.code != 0
     assert "every session of step 1 failed" in failed.err
     assert not (world / "failed" / "model.safetensors").exists()
@@ -215,7 +149,7 @@ def test_training_on_rows_is_played_too(dialogauge, policy, world):
     write_rows(world / "pairs.jsonl", segment_pairs(TRAIN, 8, seed=1))
     shape = ("--turns", 2, "--reply-tokens", 12, "--rubric", "toy.toml", "--steps", 1, "--device", "cpu")
     asked = ("--model", policy, "--data", "pairs.jsonl", "--held-out-personas", "held.jsonl", *shape)
-    done = dialogauge("tune", "dspo", *asked, *roles(), "-o", "dspo", "--backend", "plain")
+    done = dialogauge("tune", "dspo", *asked, *roles(), "-o", "dspo")
     assert done.code == 0, done.err
     assert "Sessions with held-out personas" in done.out
     nobody = dialogauge("tune", "dspo", *asked, "-o", "other")

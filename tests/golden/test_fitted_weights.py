@@ -34,6 +34,7 @@ PRIOR = np.array([[3, *[-0.5] * 4, *[0.5] * 4], [2, *[-2] * 4, *[0] * 4], [4, *[
 SIGNS = np.repeat([-1.0, 1.0], 4)
 QUALITY = np.linspace(-1, 1, 5)
 WORLDS, UNSEEN = 40, 40
+pytestmark = pytest.mark.xdist_group("fitted-weights")  # they share worlds
 
 
 def sessions(rng: np.random.Generator, weights: np.ndarray, personas: int) -> RatedCriteria:

@@ -29,6 +29,24 @@ class BuiltJudge(Value):
     """Ids of conversations that its prompt shows solved, and that it may not judge."""
 
 
+def session_dimensions(rubric: str) -> tuple[str, ...]:
+    """Return the dimensions whose mean is the score of a session.
+
+    Raises UsageError where the rubric scores none as a whole, or where there is no such mean.
+    """
+    from dialogauge.rubrics import load_rubric
+
+    dimensions = load_rubric(rubric).asks_people("conversation")
+    if not dimensions:
+        msg = f"the rubric {rubric!r} scores no session as a whole"
+        raise UsageError(msg, hint="give one of the level conversation, such as roleplay")
+    scales = {d.scale for d in dimensions}
+    if len(scales) > 1 or not dimensions[0].scale.higher_is_better:
+        msg = f"the dimensions of the rubric {rubric!r} have no mean by which a session could win"
+        raise UsageError(msg, hint="give one whose dimensions share a scale on which higher is better")
+    return tuple(d.name for d in dimensions)
+
+
 def build_judge(options: JudgeOptions, *, dry: bool = False, clients: Clients | None = None) -> BuiltJudge:
     """Build the judge that the options name; a dry one asks nothing, and counts what it would ask.
 

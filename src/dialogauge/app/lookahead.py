@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dialogauge.app.build import build_judge
+from dialogauge.app.build import build_judge, session_dimensions
 from dialogauge.app.candidates import read_agents, read_candidates
 from dialogauge.app.clients import Clients
 from dialogauge.app.command import StudyEntry, chosen_directory
@@ -24,7 +24,6 @@ from dialogauge.app.simulate import (
 from dialogauge.app.sources import PythonInput
 from dialogauge.core import UsageError
 from dialogauge.core.settings import narrowed
-from dialogauge.rubrics import load_rubric
 from dialogauge.text import counted
 from dialogauge.training import LookaheadStudy, SearchResult
 
@@ -58,7 +57,7 @@ async def _prepare(options: LookaheadOptions, python: PythonInput, *, dry: bool)
             msg = f"nobody {what}"
             raise UsageError(msg, hint=f"give --role {role}=MODEL@URL#KEYVAR")
         roles[role] = model_of(named.get(role), role, config.roles, agents)
-    dimensions = _dimensions(options.rubric)
+    dimensions = session_dimensions(options.rubric)
     clients = Clients(options, dry=dry, sessions=True)
     try:
         pool = session_candidates(chosen, clients, options.seed)
@@ -93,19 +92,6 @@ async def _prepare(options: LookaheadOptions, python: PythonInput, *, dry: bool)
         workers=options.max_concurrency,
         simulator=simulator,
     )
-
-
-def _dimensions(rubric: str) -> list[str]:
-    """Return the dimensions whose mean is the score; UsageError where there is no such mean."""
-    dimensions = load_rubric(rubric).asks_people("conversation")
-    if not dimensions:
-        msg = f"the rubric {rubric!r} scores no session as a whole"
-        raise UsageError(msg, hint="give one of the level conversation, such as roleplay")
-    scales = {d.scale for d in dimensions}
-    if len(scales) > 1 or not dimensions[0].scale.higher_is_better:
-        msg = f"the dimensions of the rubric {rubric!r} have no mean by which a segment could win"
-        raise UsageError(msg, hint="give one whose dimensions share a scale on which higher is better")
-    return [d.name for d in dimensions]
 
 
 def _counts(prepared: PreparedSearch, units: int) -> dict[str, int]:

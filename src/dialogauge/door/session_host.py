@@ -12,14 +12,13 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from dialogauge.agents import SimulatedUser, scenario_of
-from dialogauge.app.build import build_judge
+from dialogauge.app.build import build_judge, session_dimensions
 from dialogauge.app.clients import Clients
 from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import Conversation, EndpointError, Message, Place, UsageError
 from dialogauge.core.conversation import PREFIX
-from dialogauge.rubrics import load_rubric
 from dialogauge.training import (
     DialogueTokenizer,
     PlaySettings,
@@ -64,10 +63,7 @@ class SessionHost:
         if missing := {"simulator", "judge"} - set(roles):
             msg = f"{roles_file} does not say who is the {min(missing)}"
             raise UsageError(msg, hint=f"add [roles.{min(missing)}] with model and base_url")
-        names = tuple(d.name for d in load_rubric(rubric).asks_people("conversation"))
-        if not names:
-            msg = f"the rubric {rubric!r} scores no session as a whole"
-            raise UsageError(msg, hint="give one of the level conversation, such as roleplay")
+        names = session_dimensions(rubric)
         # An answer from a cache would give one session of a group another's turns.
         judging = JudgeOptions(
             inputs=(),

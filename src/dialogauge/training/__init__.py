@@ -34,9 +34,18 @@ if TYPE_CHECKING:
         paired_gain,
     )
     from dialogauge.training.lookahead import LookaheadStudy
-    from dialogauge.training.masks import DialogueTokenizer, load_dialogue_tokenizer
-    from dialogauge.training.offline import OfflineObjective, encoded_rows, pair_trainer, train_offline
-    from dialogauge.training.online import OnlineTrainer
+    from dialogauge.training.losses import Advantages, Tensor, token_log_probs
+    from dialogauge.training.masks import DialogueTokenizer, MaskedTokens, load_dialogue_tokenizer
+    from dialogauge.training.offline import (
+        OfflineObjective,
+        Padded,
+        Sides,
+        encoded_rows,
+        padded,
+        pair_trainer,
+        train_offline,
+    )
+    from dialogauge.training.online import OnlineTrainer, SessionRounds
     from dialogauge.training.pairs import (
         Fork,
         JudgedConversation,
@@ -92,6 +101,7 @@ if TYPE_CHECKING:
         SHARED_PERSONAS,
         LogLine,
         PlayedGain,
+        Trained,
         Trainer,
         TuneFolder,
         TuneJob,

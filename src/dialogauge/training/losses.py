@@ -1,4 +1,4 @@
-"""The losses that are trained on, as functions of tensors: DSPO (DynSess, equation 5) and GSRPO (6 and 7).
+"""Losses of rows and advantages of sessions, as functions of tensors (DynSess, equations 5 and 6).
 
 Tokens stand as (sequences, tokens). A log probability stands where its token does, without the first token
 of a sequence, which nothing predicts. The mask is 1 at the character's tokens and 0 at all others, so that
@@ -131,61 +131,3 @@ def group_advantages(rewards: Tensor, group: int) -> Advantages:
         int(few.sum()),
         int((~valid).sum()),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class SessionTokens:
-    """Log probabilities of the tokens of sessions, each (sessions, tokens)."""
-
-    policy: Tensor
-    """With a gradient."""
-    sampled: Tensor
-    """Of the policy that sampled the sessions; equal to `policy` at the first update."""
-    reference: Tensor | None
-    """Of the policy before training; None without a penalty."""
-    mask: Tensor
-    """1 at the character's tokens."""
-
-
-@dataclass(frozen=True, slots=True)
-class GroupLoss:
-    """The loss of a batch of sessions, and what it is made of."""
-
-    loss: Tensor
-    kl: Tensor
-    """Mean over sessions of the mean k3 estimate of a token, in nats."""
-    clipped: Tensor
-    """Share of tokens at which the clip holds the update back; mean over sessions."""
-
-
-def gsrpo_loss(
-    tokens: SessionTokens,
-    advantages: Advantages,
-    *,
-    clip: float = 0.2,
-    beta: float = 0.02,
-    kl_unbiased: bool = False,
-) -> GroupLoss:
-    """Return the loss of sessions: the mean over sessions of the mean over character tokens (equation 7).
-
-    Args:
-        tokens: Of the sessions.
-        advantages: One for each session. Sessions that are left out count in no mean.
-        clip: How far a ratio may leave 1.
-        beta: Weight of the divergence from the reference.
-        kl_unbiased: Weight the divergence of a token by its ratio, as `use_bias_correction_kl` of TRL does.
-    """
-    import torch
-
-    policy, kept = tokens.policy, advantages.kept.to(tokens.policy.dtype).unsqueeze(1)
-    weights = tokens.mask.to(policy.dtype) * kept
-    weights = weights / weights.sum(1, keepdim=True).clamp(min=1) / kept.sum().clamp(min=1)
-    ratio, a = (policy - tokens.sampled).exp(), advantages.values.to(policy.dtype).unsqueeze(1)
-    free, held_back = ratio * a, ratio.clamp(1 - clip, 1 + clip) * a
-    kl = torch.zeros_like(policy)
-    if tokens.reference is not None:
-        apart = tokens.reference - policy
-        kl = apart.exp() - apart - 1
-    penalty = beta * (ratio * kl if kl_unbiased else kl)
-    loss = ((penalty - torch.minimum(free, held_back)) * weights).sum()
-    return GroupLoss(loss, (kl * weights).sum().detach(), ((held_back < free) * weights).sum().detach())

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,11 +22,10 @@ from dialogauge.core.files import shown_path
 from dialogauge.stats import LEVEL, Basis, Estimate, Gain, divided, mean_estimate
 from dialogauge.training.losses import Tensor, dspo_loss, sft_loss, token_divergence, token_log_probs
 from dialogauge.training.masks import DialogueTokenizer, MaskedTokens
-from dialogauge.training.plain import batches_of, padded, train_plain
 from dialogauge.training.policy import Policy
 from dialogauge.training.row_files import FileRow, read_pair_file
 from dialogauge.training.train_settings import PairSettings, TrainSettings
-from dialogauge.training.trl_backend import PAIR_FIGURES, quietly, train_with_trl, trl_arguments, trl_silenced
+from dialogauge.training.trl_backend import quietly, train_with_trl, trl_arguments, trl_silenced
 from dialogauge.training.tuning import SHARED_PERSONAS, UNCHECKED_ROWS, Trained, TuneFolder, TuneJob
 
 Sides = tuple[MaskedTokens, ...]
@@ -103,8 +101,34 @@ def _sides(row: FileRow, method: str, tokenizer: DialogueTokenizer) -> Sides | N
 
 
 @dataclass(frozen=True, slots=True)
+class Padded:
+    """Dialogues side by side, each (sequences, tokens)."""
+
+    ids: Tensor
+    attention: Tensor
+    mask: Tensor
+    """1 where a token is trained on."""
+
+
+def padded(encoded: Sequence[MaskedTokens], policy: Policy) -> Padded:
+    """Put dialogues side by side on the device, filled up at the right."""
+    import torch
+
+    width = max(len(e.ids) for e in encoded)
+
+    def filled(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
+        return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows], device=policy.device)
+
+    return Padded(
+        filled([e.ids for e in encoded], policy.pad),
+        filled([[1] * len(e.ids) for e in encoded], 0),
+        filled([e.mask for e in encoded], 0),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class OfflineObjective:
-    """The loss of rows by our own functions: trained on by the plain loop, and measured."""
+    """The loss of rows by our own functions: what is measured, and what TRL's is compared with."""
 
     policy: Policy
     settings: TrainSettings
@@ -220,18 +244,11 @@ def train_offline(job: TuneJob, policy: Policy, folder: TuneFolder) -> Trained:
     with trl_silenced():
         reference = deepcopy(policy.model).eval() if paired and policy.adapter is None else None
         objective = OfflineObjective(policy, settings, reference)
-        if settings.backend == "plain":
-            model: Any = policy.with_adapter()
-            own = replace(settings, steps=steps)
-            train = partial(train_plain, model, batches_of(data.rows, settings), objective, own, folder)
-        else:
-            trainer = (pair_trainer if paired else sft_trainer)(objective, folder, data.rows, steps)
-            model = trainer.model
-            train = partial(train_with_trl, trainer, folder, PAIR_FIGURES)
+        trainer = (pair_trainer if paired else sft_trainer)(objective, folder, data.rows, steps)
         after: dict[str, Estimate] = {}
 
         def measure() -> dict[str, Estimate]:
-            return objective.measure(model, held_out) if held_out else {}
+            return objective.measure(trainer.model, held_out) if held_out else {}
 
         def at_save(step: int) -> None:
             nonlocal after
@@ -239,11 +256,11 @@ def train_offline(job: TuneJob, policy: Policy, folder: TuneFolder) -> Trained:
                 folder.log(step, {name: of.value for name, of in after.items()}, held_out=True)
 
         before = measure()
-        finished = train(at_save=at_save)
+        finished = train_with_trl(trainer, folder, at_save)
         after = after or measure()
     if not finished:
         counts["steps"] = folder.last_checkpoint()[0]
-    return Trained(model=model, counts=counts, before=before, after=after, finished=finished)
+    return Trained(model=trainer.model, counts=counts, before=before, after=after, finished=finished)
 
 
 def sft_trainer(objective: OfflineObjective, folder: TuneFolder, rows: Sequence[Sides], steps: int) -> Any:  # noqa: ANN401 - of TRL

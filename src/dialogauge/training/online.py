@@ -12,55 +12,23 @@ import random
 import statistics
 import warnings
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from copy import deepcopy
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, TypeVar
+from functools import partial
+from itertools import chain, count, islice
+from typing import Any
 
 import orjson
 
 from dialogauge.core import UsageError, digest_text
 from dialogauge.runs.records import json_line
 from dialogauge.training.guards import RewardFigures, RewardGuard
-from dialogauge.training.losses import (
-    Advantages,
-    SessionTokens,
-    Tensor,
-    group_advantages,
-    gsrpo_loss,
-    token_log_probs,
-)
-from dialogauge.training.masks import MaskedTokens
-from dialogauge.training.plain import Padded, padded, train_plain
+from dialogauge.training.losses import Advantages, group_advantages
 from dialogauge.training.policy import Policy
-from dialogauge.training.rollouts import (
-    PolicyModel,
-    Rollout,
-    RolloutPrompt,
-    SessionPlayer,
-)
+from dialogauge.training.rollouts import PolicyModel, Rollout, RolloutPrompt, SessionPlayer
 from dialogauge.training.train_settings import OnlineSettings
-from dialogauge.training.trl_backend import quietly, train_with_trl, trl_arguments, trl_silenced
+from dialogauge.training.trl_backend import PLAYED, quietly, train_with_trl, trl_arguments, trl_silenced
 from dialogauge.training.tuning import SESSIONS_FILE, Trained, TuneFolder, TuneJob
-
-T = TypeVar("T")
-
-_TRL_FIGURES: Final = {
-    "loss": "loss",
-    "learning_rate": "learning_rate",
-    "kl": "kl",
-    "clip_ratio/region_mean": "clip_share",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class PlayedBatch:
-    """The sessions that some steps train on."""
-
-    rollouts: Sequence[Rollout]
-    advantages: Advantages
-    figures: RewardFigures
 
 
 class _GuardStop(Exception):
@@ -94,24 +62,55 @@ class OnlineTrainer:
         if settings.sessions % settings.group:
             msg = f"a step has {settings.sessions} sessions, which are no groups of {settings.group}"
             raise UsageError(msg, hint="make --batch-size times --accumulation a multiple of --group")
-        # Updates are what the optimiser calls steps: checkpoints stand between two batches of sessions.
-        steps = settings.total_steps(len(self.prompts))
-        folder.updates = times = settings.iterations
-        settings = replace(
-            settings,
-            steps=steps * times,
-            log_every=settings.log_every * times,
-            save_every=settings.save_every * times,
-        )
         rounds = SessionRounds(self, settings, policy, folder)
-        train = _train_trl if settings.backend == "trl" else _train_plain
         try:
             with trl_silenced():
-                model, finished = train(rounds)
+                finished = self.train(rounds)
         except _GuardStop as stop:
             return Trained(model=rounds.model, counts=rounds.counts(stop.step), guard=str(stop))
-        done = steps if finished else folder.last_checkpoint()[0] // times
-        return Trained(model=model, counts=rounds.counts(done), finished=finished)
+        done = rounds.steps if finished else folder.last_checkpoint()[0] // settings.iterations
+        return Trained(model=rounds.model, counts=rounds.counts(done), finished=finished)
+
+    def train(self, rounds: SessionRounds) -> bool:
+        """Train by TRL's own `GRPOTrainer`, and say whether it came to the last step.
+
+        What is ours are the sessions, their masks and their rewards.
+        """
+        from datasets import Dataset
+        from trl import GRPOConfig, GRPOTrainer
+
+        warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
+        s, policy, times = rounds.settings, rounds.policy, rounds.settings.iterations
+        arguments = trl_arguments(
+            policy,
+            s,
+            rounds.folder,
+            rounds.steps * times,
+            logging_steps=s.log_every * times,
+            save_steps=s.save_every * times,
+            num_generations=s.group,
+            num_iterations=times,
+            max_completion_length=s.turns * s.reply_tokens,
+            temperature=s.temperature,
+            epsilon=s.clip,
+            beta=s.beta,
+            use_bias_correction_kl=s.kl_unbiased,
+            loss_type="grpo",
+            scale_rewards="group",
+            importance_sampling_level="token",
+            shuffle_dataset=False,
+        )
+        trainer = quietly(GRPOTrainer)(
+            model=policy.model,
+            args=GRPOConfig(**arguments),
+            processing_class=policy.tokenizer.tokenizer,
+            train_dataset=Dataset.from_dict({"prompt": [str(n) for n in rounds.numbers[:: s.group]]}),
+            reward_funcs=_reward,
+            rollout_func=partial(_rolled_out, rounds),
+            peft_config=policy.adapter,
+        )
+        rounds.model = trainer.model
+        return train_with_trl(trainer, rounds.folder)
 
 
 class SessionRounds:
@@ -122,19 +121,26 @@ class SessionRounds:
     ) -> None:
         """Draw the prompts of all steps."""
         self.trainer, self.settings, self.policy, self.folder = trainer, settings, policy, folder
-        self.updates = settings.total_steps(len(trainer.prompts))
+        # Updates are what the optimiser calls steps: checkpoints stand between two batches of sessions.
+        folder.updates = settings.iterations
+        self.steps = settings.total_steps(len(trainer.prompts))
+        """Batches of sessions."""
         self.guard = RewardGuard(settings.reply_tokens)
         self.model: Any = policy.model
         """As it is trained."""
-        order = _endless(len(trainer.prompts), settings.seed)
-        groups = self.updates // settings.iterations * (settings.sessions // settings.group)
-        self.numbers = [
-            number for _, number in zip(range(groups), order, strict=False) for _ in range(settings.group)
-        ]
+        rows, groups = len(trainer.prompts), self.steps * (settings.sessions // settings.group)
+        epochs = (random.Random(f"{settings.seed} {i}").sample(range(rows), rows) for i in count())
+        drawn = islice(chain.from_iterable(epochs), groups)  # each epoch in an order of its own
+        self.numbers = [number for number in drawn for _ in range(settings.group)]
         """Of the prompts of all sessions, step by step, each as often as a group has sessions."""
 
-    def play(self, model: Any, numbers: Sequence[int], step: int) -> PlayedBatch:  # noqa: ANN401
-        """Play a session for each prompt, and score it.
+    def play(
+        self,
+        model: Any,  # noqa: ANN401
+        numbers: Sequence[int],
+        step: int,
+    ) -> tuple[list[Rollout], Advantages, dict[str, float]]:
+        """Play a session for each prompt, score it, and return what the log holds of them beside.
 
         Args:
             model: Samples.
@@ -143,6 +149,8 @@ class SessionRounds:
 
         Raises UsageError where every session failed.
         """
+        import torch
+
         s, player = self.settings, self.trainer.player
         prompts = [self.trainer.prompts[number] for number in numbers]
         names = [f"{p.persona}/{step + 1}.{i + 1}" for i, p in enumerate(prompts)]
@@ -161,19 +169,15 @@ class SessionRounds:
             first = next(r.failure.message for r in rollouts if r.failure is not None)
             msg = f"every session of step {step + 1} failed: {first}"
             raise UsageError(msg, hint="nothing was learned from them; mend simulator or judge, and go on")
-        advantages = self._advantages(rollouts)
+        rewards = [float("nan") if r.reward is None else r.reward for r in rollouts]
+        advantages = group_advantages(torch.tensor(rewards, device=self.policy.device), s.group)
         figures = self._figures(rollouts, advantages, step)
         with (self.folder.path / SESSIONS_FILE).open("ab") as file:
             file.writelines(json_line({"step": step + 1, **r.to_row()}) for r in rollouts)
         if (reason := self.guard.observe(figures)) is not None:
             raise _GuardStop(reason, step)
-        return PlayedBatch(rollouts, advantages, figures)
-
-    def _advantages(self, rollouts: Sequence[Rollout]) -> Advantages:
-        import torch
-
-        rewards = [float("nan") if r.reward is None else r.reward for r in rollouts]
-        return group_advantages(torch.tensor(rewards, device=self.policy.device), self.settings.group)
+        logged = {name: float(n) for name, n in asdict(figures).items() if n is not None and name != "step"}
+        return rollouts, advantages, logged
 
     def _figures(self, rollouts: Sequence[Rollout], advantages: Advantages, step: int) -> RewardFigures:
         lengths = [n for r in rollouts for n in r.tokens.replies]
@@ -221,167 +225,37 @@ def _length_pays(rollouts: Sequence[Rollout], group: int) -> float | None:
     return sum(a * b for a, b in apart) / scale if scale else None
 
 
-def _endless(rows: int, seed: int) -> Iterator[int]:
-    """Yield the places of rows, epoch by epoch, each in an order of its own."""
-    epoch = 0
-    while True:
-        yield from random.Random(f"{seed} {epoch}").sample(range(rows), rows)
-        epoch += 1
-
-
-def _logged(figures: RewardFigures) -> dict[str, float]:
-    """Return what the log holds of the sessions of a step."""
-    values = asdict(figures)
-    del values["step"]
-    return {name: float(value) for name, value in values.items() if value is not None}
-
-
-# In plain torch
-
-
-@dataclass(frozen=True, slots=True)
-class _SessionPart:
-    """Sessions that are on the device at once."""
-
-    tokens: Padded
-    sampled: Tensor
-    """Log probabilities when they were sampled."""
-    reference: Tensor | None
-    advantages: Advantages
-    weight: float
-    """By which the loss counts: sessions that are kept, by those of an average part."""
-    figures: Mapping[str, float]
-
-
-def _train_plain(rounds: SessionRounds) -> tuple[Any, bool]:
-    import torch
-
-    s, policy = rounds.settings, rounds.policy
-    model = rounds.model = policy.with_adapter()
-    reference = model if policy.adapter is not None else deepcopy(policy.model).eval()
-    parts = list[_SessionPart]()
-
-    def log_probs(of: Any, tokens: Padded) -> Tensor:  # noqa: ANN401
-        with torch.autocast(policy.device, torch.bfloat16, enabled=policy.bf16):
-            logits = of(input_ids=tokens.ids, attention_mask=tokens.attention, use_cache=False).logits
-        return token_log_probs(logits / s.temperature, tokens.ids)
-
-    def before(tokens: Padded) -> Tensor | None:
-        if not s.beta:
-            return None
-        with model.disable_adapter() if policy.adapter is not None else nullcontext():
-            return log_probs(reference, tokens)
-
-    def played(update: int) -> list[_SessionPart]:
-        step = update // s.iterations
-        if parts and update % s.iterations:
-            return parts
-        batch = rounds.play(model, rounds.numbers[step * s.sessions : (step + 1) * s.sessions], step)
-        average = max(float(batch.advantages.kept.sum()) / (s.sessions / s.batch_size), 1e-9)
-        parts.clear()
-        for start in range(0, s.sessions, s.batch_size):
-            chosen = slice(start, start + s.batch_size)
-            advantages = replace(
-                batch.advantages,
-                values=batch.advantages.values[chosen],
-                kept=batch.advantages.kept[chosen],
-            )
-            tokens = padded([_tokens(r, policy) for r in batch.rollouts[chosen]], policy)
-            with torch.no_grad():
-                sampled, of_reference = log_probs(model, tokens), before(tokens)
-            weight = float(advantages.kept.sum()) / average
-            parts.append(
-                _SessionPart(tokens, sampled, of_reference, advantages, weight, _logged(batch.figures))
-            )
-        return parts
-
-    def objective(model: Any, part: _SessionPart) -> tuple[Tensor, Mapping[str, float]]:  # noqa: ANN401
-        logs = log_probs(model, part.tokens)
-        tokens = SessionTokens(logs, part.sampled, part.reference, part.tokens.mask[:, 1:])
-        made = gsrpo_loss(tokens, part.advantages, clip=s.clip, beta=s.beta, kl_unbiased=s.kl_unbiased)
-        figures = {"kl": made.kl.item(), "clip_share": made.clipped.item(), **part.figures}
-        return made.loss * part.weight, figures
-
-    finished = train_plain(model, played, objective, s, rounds.folder)
-    return model, finished
-
-
-def _tokens(rollout: Rollout, policy: Policy) -> MaskedTokens:
-    """Return the tokens of a session; of one that failed before anything was sampled a single one."""
-    tokens = rollout.tokens
-    if not tokens.completion:
-        end = policy.tokenizer.end_of_turn
-        return MaskedTokens([end, end], [0, 0], 1)
-    mask = [0] * len(tokens.prompt) + tokens.mask
-    return MaskedTokens([*tokens.prompt, *tokens.completion], mask, len(tokens.prompt), tokens.dropped)
-
-
-# By TRL
-
-
-def _train_trl(rounds: SessionRounds) -> tuple[Any, bool]:
-    """Train by TRL's own `GRPOTrainer`: what is ours are the sessions, their masks and their rewards."""
-    from datasets import Dataset
-    from trl import GRPOConfig, GRPOTrainer
-
-    warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
-    s, policy = rounds.settings, rounds.policy
-    arguments = trl_arguments(
-        policy,
-        s,
-        rounds.folder,
-        rounds.updates,
-        num_generations=s.group,
-        num_iterations=s.iterations,
-        max_completion_length=s.turns * s.reply_tokens,
-        temperature=s.temperature,
-        epsilon=s.clip,
-        beta=s.beta,
-        use_bias_correction_kl=s.kl_unbiased,
-        loss_type="grpo",
-        scale_rewards="group",
-        importance_sampling_level="token",
-        shuffle_dataset=False,
-    )
-    trainer = quietly(GRPOTrainer)(
-        model=policy.model,
-        args=GRPOConfig(**arguments),
-        processing_class=policy.tokenizer.tokenizer,
-        train_dataset=Dataset.from_dict({"prompt": [str(number) for number in rounds.numbers[:: s.group]]}),
-        reward_funcs=_reward,
-        rollout_func=lambda prompts, trainer: _rolled_out(rounds, prompts, trainer),
-        peft_config=policy.adapter,
-    )
-    rounds.model = trainer.model
-    own = {f"sessions/{name}": name for name in RewardFigures.__dataclass_fields__}
-    finished = train_with_trl(trainer, rounds.folder, {**_TRL_FIGURES, **own})
-    return trainer.model, finished
-
-
 def _rolled_out(rounds: SessionRounds, prompts: Sequence[str], trainer: Any) -> dict[str, Any]:  # noqa: ANN401
     """Play the sessions of a step: `rollout_func` of TRL, which hands a prompt over for each of its sessions.
 
     A session that is left out, or whose group is, has no token that is trained on: neither its advantage
     nor its divergence counts.
     """
+    from trl.models import unwrap_model_for_generation
+
     group, policy = rounds.settings.group, rounds.policy
     groups = [set(prompts[i : i + group]) for i in range(0, len(prompts), group)]
     if len(prompts) % group or any(len(of) != 1 for of in groups):
         msg = f"TRL handed over {len(prompts)} prompts that do not stand in groups of {group} alike"
         raise UsageError(msg, hint="this version of TRL is not supported: pip install 'trl>=1.16,<2'")
-    with _generating(trainer) as model:
+    gather = trainer.args.ds3_gather_for_generation
+    wrapped = trainer.model_wrapped, trainer.accelerator
+    with unwrap_model_for_generation(*wrapped, gather_deepspeed3_params=gather) as model:
         step = trainer.state.global_step // rounds.settings.iterations
-        batch = rounds.play(model, [int(prompt) for prompt in prompts], step)
-    kept = batch.advantages.kept.tolist()
-    nothing = MaskedTokens([policy.tokenizer.end_of_turn] * 2, [0, 0], 1)
-    encoded = [_tokens(r, policy) if k else nothing for r, k in zip(batch.rollouts, kept, strict=True)]
+        rollouts, advantages, figures = rounds.play(model, [int(prompt) for prompt in prompts], step)
+    end, kept = [policy.tokenizer.end_of_turn], advantages.kept.tolist()
+    tokens = [
+        (r.tokens.prompt, r.tokens.completion, r.tokens.mask) if k else (end, end, [0])
+        for r, k in zip(rollouts, kept, strict=True)
+    ]
+    prompt_ids, completion_ids, masks = (list(of) for of in zip(*tokens, strict=True))
     return {
-        "prompt_ids": [e.ids[: e.prefix] for e in encoded],
-        "completion_ids": [e.ids[e.prefix :] for e in encoded],
-        "env_mask": [e.mask[e.prefix :] for e in encoded],
+        "prompt_ids": prompt_ids,
+        "completion_ids": completion_ids,
+        "env_mask": masks,
         "logprobs": None,
-        "reward": [r.reward for r in batch.rollouts],
-        "figures": [_logged(batch.figures)] * len(encoded),
+        "reward": [r.reward for r in rollouts],
+        "figures": [figures] * len(rollouts),
     }
 
 
@@ -395,17 +269,5 @@ def _reward(
     """Return what the sessions were worth: None where there is no score, which TRL leaves out."""
     del kwargs
     for name, value in figures[0].items():
-        log_metric(f"sessions/{name}", value)
+        log_metric(PLAYED + name, value)
     return list(reward)
-
-
-@contextmanager
-def _generating(trainer: Any) -> Iterator[Any]:  # noqa: ANN401
-    """Yield the model of a trainer as it can sample, whatever it is wrapped in."""
-    from trl.models import unwrap_model_for_generation
-
-    gather = trainer.args.ds3_gather_for_generation
-    with unwrap_model_for_generation(
-        trainer.model_wrapped, trainer.accelerator, gather_deepspeed3_params=gather
-    ) as model:
-        yield model

@@ -34,14 +34,6 @@ class Policy:
         tokenizer = self.tokenizer.tokenizer
         return int(tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id)
 
-    def with_adapter(self) -> Any:  # noqa: ANN401
-        """Return the model with the adapter that is to be trained, or itself."""
-        if self.adapter is None:
-            return self.model
-        from peft import get_peft_model
-
-        return get_peft_model(self.model, self.adapter)
-
     def save(self, model: Any, folder: Path) -> None:  # noqa: ANN401
         """Write a trained model and the tokenizer; an adapter is merged, and kept beside in `adapter`."""
         if hasattr(model, "merge_and_unload"):
@@ -61,14 +53,11 @@ def load_policy(folder: Path, settings: TrainSettings, device: str = "auto") -> 
     """
     _expect_weights(folder)
     try:
+        import peft
         import torch
         import transformers
+        import trl  # noqa: F401
         from safetensors import SafetensorError
-
-        if settings.backend == "trl":
-            import trl  # noqa: F401
-        if settings.lora:
-            import peft
     except ImportError as error:
         msg = f"training needs torch, transformers, trl and peft: {error}"
         raise MissingExtra(msg, hint="pip install 'dialogauge[tune]'") from None

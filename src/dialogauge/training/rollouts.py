@@ -200,7 +200,6 @@ class PolicyBatch:
         """Wait for so many sessions."""
         self.policy, self._live = policy, live
         self._waiting: dict[int, tuple[list[int], int, asyncio.Future[list[int]]]] = {}
-        self._task: asyncio.Task[list[list[int]]] | None = None
 
     async def sample(self, seat: int, ids: list[int], seed: int) -> list[int]:
         """Return the reply of one session, sampled with those of all others."""
@@ -220,22 +219,19 @@ class PolicyBatch:
             waiting, self._waiting = [self._waiting[seat] for seat in sorted(self._waiting)], {}
             prompts, seeds = [ids for ids, _, _ in waiting], [seed for _, seed, _ in waiting]
             seed = int(digest_text(f"{seeds} {[len(p) for p in prompts]}")[:15], 16)
-            self._task = asyncio.ensure_future(asyncio.to_thread(self.policy.sample, prompts, seed))
-            self._task.add_done_callback(partial(_hand_out, [reply for _, _, reply in waiting]))
+            batch = asyncio.ensure_future(asyncio.to_thread(self.policy.sample, prompts, seed))
+            for number, (_, _, reply) in enumerate(waiting):
+                batch.add_done_callback(partial(_hand_out, number, reply))
 
 
-def _hand_out(waiting: Sequence[asyncio.Future[list[int]]], task: asyncio.Task[list[list[int]]]) -> None:
-    """Give each session its reply, or what went wrong."""
-    if task.cancelled():
+def _hand_out(number: int, reply: asyncio.Future[list[int]], batch: asyncio.Future[list[list[int]]]) -> None:
+    """Give a session its reply, or what went wrong."""
+    if reply.done() or batch.cancelled():
         return
-    error = task.exception()
-    for number, reply in enumerate(waiting):
-        if reply.done():
-            continue
-        if error is not None:
-            reply.set_exception(error)
-        else:
-            reply.set_result(task.result()[number])
+    if (error := batch.exception()) is not None:
+        reply.set_exception(error)
+    else:
+        reply.set_result(batch.result()[number])
 
 
 class PolicySeat:

@@ -31,7 +31,6 @@ class TrainSettings(Value, kw_only=True):
     lora_dropout: float = setting(
         0.0, "Share of the adapter's input that is left out by chance in training.", low=0, high=0.99
     )
-    backend: Literal["trl", "plain"] = setting("trl", "TRL, or a loop in plain torch.")
     log_every: int = setting(5, "Steps between two lines of the log.", low=1)
     save_every: int = setting(50, "Steps between two checkpoints.", low=1)
     seed: int = setting(0, "Seed of the order of rows, and of chance in the model.", low=0, high=2**32 - 1)

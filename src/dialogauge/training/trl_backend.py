@@ -5,25 +5,28 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, Final
 
 from dialogauge.core import UsageError
 from dialogauge.core.files import shown_path
-from dialogauge.training.plain import KEPT
 from dialogauge.training.policy import Policy
 from dialogauge.training.train_settings import TrainSettings
 from dialogauge.training.tuning import TuneFolder
 
-PAIR_FIGURES: Final[Mapping[str, str]] = {
+PLAYED: Final = "sessions/"
+"""Before the names of our own figures."""
+_FIGURES: Final[Mapping[str, str]] = {
     "loss": "loss",
     "learning_rate": "learning_rate",
+    "kl": "kl",
+    "clip_ratio/region_mean": "clip_share",
     "rewards/chosen": "reward_chosen",
     "rewards/rejected": "reward_rejected",
     "rewards/margins": "margin",
     "rewards/accuracies": "accuracy",
 }
-"""By TRL's name of a figure: ours."""
+"""By TRL's name of a figure: ours. Others are not logged."""
 
 
 def trl_arguments(
@@ -41,7 +44,7 @@ def trl_arguments(
         "weight_decay": 0.0,
         "logging_steps": settings.log_every,
         "save_steps": settings.save_every,
-        "save_total_limit": KEPT,
+        "save_total_limit": 2,
         "seed": settings.seed,
         "bf16": policy.bf16,
         "use_cpu": policy.device == "cpu",
@@ -70,7 +73,6 @@ def quietly(trainer: type[Any]) -> type[Any]:
 def train_with_trl(
     trainer: Any,  # noqa: ANN401 - of TRL
     folder: TuneFolder,
-    figures: Mapping[str, str],
     at_save: Callable[[int], object] = lambda step: None,
 ) -> bool:
     """Train from the last checkpoint on, and say whether it came to the last step.
@@ -78,7 +80,6 @@ def train_with_trl(
     Args:
         trainer: Of TRL, made with `trl_arguments`.
         folder: Where its log goes.
-        figures: By TRL's name of a figure: the name in the log. The others are dropped.
         at_save: Is told the number of steps done after each checkpoint.
 
     Raises UsageError where a checkpoint needs more than tensors and plain values to be read.
@@ -94,8 +95,8 @@ def train_with_trl(
                 control.should_log = True
 
         def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ANN401
-            logged = {figures[k]: v for k, v in kwargs["logs"].items() if k in figures}
-            if logged:
+            names = {k: _FIGURES.get(k) or k.partition(PLAYED)[2] for k in kwargs["logs"]}
+            if logged := {name: kwargs["logs"][k] for k, name in names.items() if name}:
                 folder.log(state.global_step, logged)
 
         def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ANN401
@@ -119,10 +120,9 @@ def train_with_trl(
 @contextmanager
 def trl_silenced() -> Iterator[None]:
     """Keep progress bars and warnings of the libraries from the terminal while the context lasts."""
-    with suppress(ImportError):  # the plain loop does without
-        import datasets
+    import datasets
 
-        datasets.disable_progress_bars()
+    datasets.disable_progress_bars()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module=r"(trl|transformers|accelerate|datasets|peft|torch)\.")
         yield

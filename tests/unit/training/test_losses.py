@@ -7,10 +7,8 @@ import math
 import pytest
 
 from dialogauge.training.losses import (
-    SessionTokens,
     dspo_loss,
     group_advantages,
-    gsrpo_loss,
     sft_loss,
     token_divergence,
     token_log_probs,
@@ -114,57 +112,3 @@ def test_groups_that_say_nothing_are_left_out_and_counted():
     kept = [0.0, -2 / sd, -1 / sd, 1 / sd, 2 / sd]  # a failed judgement is no 0: the mean is 3 without it
     assert advantages.values.tolist() == pytest.approx([0.0] * 10 + kept + [0.0] * 5)
     assert advantages.kept.tolist() == [False] * 11 + [True] * 4 + [False] * 5
-
-
-def slow_gsrpo(tokens, advantages, clip, beta, kl_unbiased):
-    sessions = [i for i in range(len(tokens.policy)) if advantages.kept[i]]
-    total = 0.0
-    for i in sessions:
-        a, terms = float(advantages.values[i]), []
-        for j in range(len(tokens.mask[i])):
-            if tokens.mask[i][j]:
-                new, old, ref = (float(t[i][j]) for t in (tokens.policy, tokens.sampled, tokens.reference))
-                rho = math.exp(new - old)
-                gain = min(rho * a, min(max(rho, 1 - clip), 1 + clip) * a)
-                kl = math.exp(ref - new) - (ref - new) - 1
-                terms.append(gain - beta * kl * (rho if kl_unbiased else 1.0))
-        total += sum(terms) / len(terms)
-    return -total / len(sessions)
-
-
-@pytest.mark.parametrize("kl_unbiased", [False, True])
-def test_gsrpo_is_its_formula(kl_unbiased):
-    near = [-drawn(10, 20).abs() + 0.3 * drawn(10, 20, seed=i) for i in (1, 2, 3)]
-    tokens = SessionTokens(*near, masks(10, 20))
-    rewards = drawn(10, seed=4)
-    rewards[7] = math.nan
-    advantages = group_advantages(rewards, 5)
-    options = {"clip": 0.2, "beta": 0.02, "kl_unbiased": kl_unbiased}
-    fast = gsrpo_loss(tokens, advantages, **options)
-    assert float(fast.loss) == pytest.approx(slow_gsrpo(tokens, advantages, **options), abs=1e-9)
-    assert 0 < float(fast.clipped) < 1
-
-
-def test_gsrpo_by_hand():
-    # One token each. Ratios 2 and 1/2, advantages 1 and -1: the clip holds both, at 1.2 and -0.8.
-    zero = torch.zeros(2, 1)
-    policy = torch.tensor([[math.log(2.0)], [-math.log(2.0)]])
-    advantages = group_advantages(torch.tensor([0.0, 0.0, 0.0, 0.0]), 4)
-    given = type(advantages)(torch.tensor([1.0, -1.0]), torch.tensor([True, True]), 0, 0, 0)
-    ones = torch.ones(2, 1)
-    loss = gsrpo_loss(SessionTokens(policy, zero, None, ones), given)
-    assert loss.loss.item() == pytest.approx(-(1.2 - 0.8) / 2)
-    assert loss.clipped.item() == 1.0
-    # k3 of a reference of 0: 1/2 + ln 2 - 1 and 2 - ln 2 - 1, of which the mean is 1/4.
-    kl = gsrpo_loss(SessionTokens(policy, zero, zero, ones), given, beta=0.1)
-    assert kl.kl.item() == pytest.approx(0.25)
-    assert kl.loss.item() == pytest.approx(-(1.2 - 0.8) / 2 + 0.1 * 0.25)
-
-
-def test_gsrpo_without_a_session_that_counts_is_zero():
-    policy = drawn(4, 3).requires_grad_()
-    advantages = group_advantages(torch.full((4,), 3.0), 4)
-    loss = gsrpo_loss(SessionTokens(policy, policy.detach(), policy.detach(), masks(4, 3)), advantages)
-    loss.loss.backward()
-    assert loss.loss.item() == 0.0
-    assert policy.grad.abs().sum() == 0

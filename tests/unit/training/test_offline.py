@@ -86,12 +86,8 @@ def test_our_loss_is_that_of_trl(policy, files, tmp_path, options):
     assert trained.tolist() == says
 
 
-BRISK = {"steps": 12, "batch_size": 4, "save_every": 100}
-
-
-@pytest.mark.parametrize("backend", ["trl", "plain"])
-def test_pairs_are_told_apart_after_a_few_steps(policy, files, tmp_path, backend):
-    job = pair_job(policy, files, held_out=True, backend=backend, **BRISK)
+def test_pairs_are_told_apart_after_a_few_steps(policy, files, tmp_path):
+    job = pair_job(policy, files, held_out=True, steps=12, batch_size=4, save_every=100)
     folder = TuneFolder(tmp_path / "out")
     manifest = tune(job, train_offline, folder)
     assert manifest.ended == "finished"
@@ -108,10 +104,9 @@ def test_pairs_are_told_apart_after_a_few_steps(policy, files, tmp_path, backend
     assert {"loss", "margin", "reward_chosen", "learning_rate"} <= lines[0].figures.keys()
     rates = [line.figures["learning_rate"] for line in lines if not line.held_out]
     assert rates[:3] == pytest.approx([0.0, 1e-3, 1e-3 * 10 / 11])
-    if backend == "trl":  # the stock trainer trains on the user's words too
-        assert manifest.after["margin"].value > 2 * max(
-            stock_margin(policy, files, job.settings, tmp_path), 0.0
-        )
+    # The stock trainer trains on the user's words too.
+    stock = stock_margin(policy, files, job.settings, tmp_path)
+    assert manifest.after["margin"].value > 2 * max(stock, 0.0)
 
 
 def test_figures_of_held_out_rows_are_clustered_by_persona():
@@ -134,7 +129,7 @@ def test_held_out_rows_of_a_persona_that_is_trained_on_are_named(policy, files, 
 
     rows = [json.loads(line) for line in files["pairs"].read_text().splitlines()[:2]]
     held_out = write_rows(tmp_path / "both.jsonl", [*rows, {**rows[0], "persona_id": "another"}])
-    job = replace(pair_job(policy, files, backend="plain", steps=1), held_out=held_out)
+    job = replace(pair_job(policy, files, steps=1), held_out=held_out)
     manifest = tune(job, train_offline, TuneFolder(tmp_path / "out"))
     assert manifest.counts["held-out rows of personas that are trained on"] == 2
     assert "2 held-out rows are of personas that are trained on" in str(list(tune_brief(manifest)))
@@ -154,10 +149,9 @@ def stock_margin(policy, files, settings, tmp_path):
     return objective.measure(trainer.model, encoded(files["held_out"], own))["margin"].value
 
 
-@pytest.mark.parametrize("backend", ["trl", "plain"])
 @pytest.mark.parametrize("method", ["sft", "dspo"])
-def test_a_step_of_every_kind(policy, files, tmp_path, method, backend):
-    more = {"lora": True, "lora_r": 4, "accumulation": 2, "backend": backend, "steps": 1}
+def test_a_step_of_every_kind(policy, files, tmp_path, method):
+    more = {"lora": True, "lora_r": 4, "accumulation": 2, "steps": 1}
     job = pair_job(policy, files, **more)
     if method == "sft":
         job = replace(job, method="sft", settings=SftSettings(**{**BRIEF, **more}), data=files["dialogues"])
@@ -180,20 +174,25 @@ def stopping(path, step):
     return Stopped(path)
 
 
-@pytest.mark.parametrize("backend", ["trl", "plain"])
-def test_an_interrupted_run_goes_on_as_if_it_had_not_been(policy, files, tmp_path, backend):
-    job = pair_job(policy, files, steps=4, backend=backend, save_every=100)
-    whole = TuneFolder(tmp_path / "whole")
-    tune(job, train_offline, whole)
-    stopped = tune(job, train_offline, stopping(tmp_path / "parts", 1))
+@pytest.fixture(scope="module")
+def four_steps(policy, files, tmp_path_factory):
+    """A run of four steps, and one that was interrupted in its second: their job and their folders."""
+    base, job = tmp_path_factory.mktemp("four"), pair_job(policy, files, steps=4, save_every=100)
+    tune(job, train_offline, TuneFolder(base / "whole"))
+    stopped = tune(job, train_offline, stopping(base / "parts", 1))
     assert (stopped.ended, stopped.counts["steps"]) == ("interrupted", 2)
-    parts, said = TuneFolder(tmp_path / "parts"), []
+    return job, base / "whole", base / "parts"
+
+
+def test_an_interrupted_run_goes_on_as_if_it_had_not_been(four_steps, tmp_path):
+    job, whole, interrupted = four_steps
+    parts, said = TuneFolder(shutil.copytree(interrupted, tmp_path / "parts")), []
     parts.say = said.append
     assert not (parts.path / "model.safetensors").exists()
     assert tune(job, train_offline, parts).ended == "finished"
     assert "continuing from step 2" in said
     assert [line.step for line in parts.lines()] == [1, 2, 3, 4]
-    for one, other in zip(whole.lines(), parts.lines(), strict=True):
+    for one, other in zip(TuneFolder(whole).lines(), parts.lines(), strict=True):
         assert other.figures == pytest.approx(one.figures, abs=1e-5)
     assert tune(job, train_offline, parts).ended == "finished"
     assert said[-1].endswith("is finished: nothing is left to do")
@@ -205,18 +204,16 @@ def test_an_interrupted_run_goes_on_as_if_it_had_not_been(policy, files, tmp_pat
     assert [line.step for line in parts.lines()] == [1, 2, 3, 4]
 
 
-def test_other_settings_or_data_are_refused_in_the_same_folder(policy, files, tmp_path):
-    job = pair_job(policy, files, steps=1)
-    folder = TuneFolder(tmp_path / "out")
-    tune(job, train_offline, folder)
+def test_other_settings_or_data_are_refused_in_the_same_folder(policy, files, four_steps, tmp_path):
+    job, whole, _ = four_steps
+    folder = TuneFolder(shutil.copytree(whole, tmp_path / "out"))
+    other = replace(job, settings=replace(job.settings, beta=0.2))
     with pytest.raises(StoreError, match=r"was started with beta 0\.1, and this asks for 0\.2"):
-        tune(pair_job(policy, files, steps=1, beta=0.2), train_offline, folder)
+        tune(other, train_offline, folder)
     with pytest.raises(StoreError, match="was started with data"):
         tune(replace(job, data=files["held_out"]), train_offline, folder)
-    assert (
-        tune(pair_job(policy, files, steps=1, beta=0.2), train_offline, folder, fresh=True).ended
-        == "finished"
-    )
+    brief = pair_job(policy, files, steps=1, beta=0.2)
+    assert tune(brief, train_offline, folder, fresh=True).ended == "finished"
 
 
 def test_a_folder_with_other_files_and_an_input_are_refused(policy, files, tmp_path):
@@ -230,11 +227,11 @@ def test_a_folder_with_other_files_and_an_input_are_refused(policy, files, tmp_p
             tune(pair_job(policy, files), train_offline, TuneFolder(out))
 
 
-def test_a_checkpoint_with_a_foreign_pickle_is_not_read(policy, files, tmp_path):
+def test_a_checkpoint_with_a_foreign_pickle_is_not_read(four_steps, tmp_path):
     import pickle
 
-    job, folder = pair_job(policy, files, steps=3, save_every=1), TuneFolder(tmp_path / "out")
-    tune(job, train_offline, stopping(folder.path, 1))
+    job, _, interrupted = four_steps
+    folder = TuneFolder(shutil.copytree(interrupted, tmp_path / "out"))
     _, checkpoint = folder.last_checkpoint()
     (checkpoint / "pytorch_model.bin").write_bytes(b"")
     with pytest.raises(UsageError, match=r"pytorch_model.bin is a pickle"):

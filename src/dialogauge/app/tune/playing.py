@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialogauge.agents import SimulatedUser
-from dialogauge.app.build import build_judge
+from dialogauge.app.build import build_judge, session_dimensions
 from dialogauge.app.clients import Clients
 from dialogauge.app.config import RoleSettings, model_of
 from dialogauge.app.judge import stored_checks
@@ -20,7 +20,6 @@ from dialogauge.app.settings import JudgeOptions
 from dialogauge.app.tune.settings import OnlineOptions, TuneOptions
 from dialogauge.core import UsageError
 from dialogauge.core.settings import narrowed, recorded
-from dialogauge.rubrics import load_rubric
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_line
 from dialogauge.studies.evidence import NOTHING_CHECKED
@@ -100,10 +99,7 @@ def playing_for(options: TuneOptions) -> Iterator[Playing]:
         if role not in roles:
             msg = f"nobody {what}"
             raise UsageError(msg, hint=f"give --role {role}=MODEL@URL#KEYVAR")
-    dimensions = tuple(d.name for d in load_rubric(options.rubric).asks_people("conversation"))
-    if not dimensions:
-        msg = f"the rubric {options.rubric!r} scores no session as a whole"
-        raise UsageError(msg, hint="give one of the level conversation, such as roleplay")
+    dimensions = session_dimensions(options.rubric)
     with asyncio.Runner() as runner:
         clients = Clients(options, sessions=True)
         try:

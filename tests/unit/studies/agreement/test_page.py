@@ -1,6 +1,7 @@
 """Judges against people on a page and on a terminal: hostile text, rings, a phone's width."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -89,6 +90,7 @@ def test_the_terminal_has_the_figures_with_their_controls():
     assert "local judge in hindsight" in text
 
 
+@cache
 def everything(name):
     """Six raters and two judges of 40 conversations by two candidates, in two dimensions."""
     rng, panel = np.random.default_rng(0), Panel()
@@ -112,24 +114,30 @@ def everything(name):
     return result, gates
 
 
+@cache
 def whole_page(name):
     result, gates = everything(name)
     return to_html(agreement_page(result, gates, ratings=name, created="2026-11-20", version="1"))
 
 
+LONG = HOSTILE + "a" * 60
+
+
 @pytest.mark.long
+@pytest.mark.xdist_group("agreement-page")
 def test_hostile_names_of_raters_and_judges_stay_text():
-    page = whole_page(HOSTILE)
+    page = whole_page(LONG)
     assert "<script" not in page
     assert "<img" not in page
     assert "\u202e" not in page
-    result, gates = everything(HOSTILE)
+    result, gates = everything(LONG)
     assert "\u202e" not in to_text(brief(result, gates))
 
 
 @pytest.mark.long
+@pytest.mark.xdist_group("agreement-page")
 def test_of_very_many_raters_those_who_rated_most_are_said_to_be_shown():
-    result, gates = everything("r")
+    result, gates = everything("R")
     few, many = (
         replace(result, judges=tuple(replace(j, raters=(j.raters * 20)[:n]) for j in result.judges))
         for n in (6, 100)
@@ -140,6 +148,7 @@ def test_of_very_many_raters_those_who_rated_most_are_said_to_be_shown():
 
 
 @pytest.mark.long
+@pytest.mark.xdist_group("agreement-page")
 def test_the_answers_come_first():
     result, gates = everything("R")
     text = to_text(brief(result, gates))
@@ -151,9 +160,10 @@ def test_the_answers_come_first():
 @pytest.mark.long
 @pytest.mark.chromium
 @needs_chromium
+@pytest.mark.xdist_group("agreement-page")
 @pytest.mark.parametrize("width", [360, 1200])
 def test_a_page_with_everything_does_not_overflow(tmp_path, width):
-    page = whole_page("a" * 60)
+    page = whole_page(LONG)
     assert browser.measure(page, tmp_path, "return d.documentElement.scrollWidth", width=width) <= width
 
 
@@ -165,10 +175,11 @@ def test_the_page_does_not_overflow_a_phone(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.xdist_group("agreement-page")
 def test_which_of_two_judges_is_nearer_is_short_on_a_terminal_and_whole_on_a_page():
-    result, gates = everything("kind")
+    result, gates = everything("R")
     dimensions = [c.pair.rated for c in result.comparisons]
-    assert set(dimensions) == {"all dimensions", "kind", "tone"}
+    assert set(dimensions) == {"all dimensions", "R", "tone"}
     each = dimensions.count("all dimensions")
     shown = to_text(brief(result, gates)).split("Judges against each other")[1].split("The page (-o DIR)")[0]
     assert shown.count("Gwet’s AC1") == 1
