@@ -7,13 +7,14 @@ what it gains too is no gain of the feedback.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final, Literal
 
 from dialogauge.agents.memory import build_memory
 from dialogauge.data import Mask
 from dialogauge.data.tasks import LoggedDialogue, TaskRecord
+from dialogauge.studies.learning.kinds import feedback_kinds
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, chunk_of, masked_task
 from dialogauge.studies.learning.scoring import metric_of
 
@@ -33,6 +34,8 @@ class FeedbackEffect:
     """Gives the whole dialogue, or nothing."""
     cases: Sequence[tuple[TaskRecord, tuple[Chunk, ...]]]
     """Each task with the dialogue that stands before it."""
+    feedback: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By task the kinds of feedback in its own dialogue."""
 
     def masked(self, mask: Mask) -> FeedbackEffect:
         """Return the same with dialogues masked."""
@@ -59,7 +62,9 @@ def feedback_effects(
         own = {str(d.conversation.metadata.get("task")): d for d in dialogues}
         here = [task for task in tasks if task.id in own]
         others = _others(here, seed)
-        effects.append(_effect("own", name, "full", [(task, _shown(own[task.id])) for task in here]))
+        effect = _effect("own", name, "full", [(task, _shown(own[task.id])) for task in here])
+        kinds = {task.id: sorted(feedback_kinds(own[task.id])) for task in here}
+        effects.append(replace(effect, feedback=kinds))
         pairs = [(task, _shown(own[others[task.id]])) for task in here if task.id in others]
         effects.append(_effect("other", name, "full", pairs))
     return [effect for effect in effects if effect.cases]

@@ -6,10 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from statistics import fmean
 from typing import Any, Final
-
-import numpy as np
 
 from dialogauge.core import UsageError
 from dialogauge.core.json_keys import as_json
@@ -21,14 +18,21 @@ from dialogauge.stats import (
     Comparison,
     Estimate,
     adjusted,
-    compare_gain,
-    gain_of_sums,
-    label_codes,
     mean_estimate,
+)
+from dialogauge.studies.learning.cases import (
+    NOWHERE,
+    Case,
+    answerable,
+    cluster_of,
+    compared,
+    grouped,
+    scores_by_task,
 )
 from dialogauge.studies.learning.controls import control_of
 from dialogauge.studies.learning.curves import CaseScores, LearningCurve, learning_curves
 from dialogauge.studies.learning.judged import PLANTED, judged_scores
+from dialogauge.studies.learning.kinds import gain_by_kind
 from dialogauge.studies.learning.memories import BUILT, MemoryCost, memory_cost
 from dialogauge.studies.learning.partitions import (
     PartitionScores,
@@ -37,7 +41,6 @@ from dialogauge.studies.learning.partitions import (
     partition_scores,
     references_of,
 )
-from dialogauge.studies.learning.scoring import CATEGORIES
 from dialogauge.studies.learning.taught import TaughtFigures, taught_figures
 from dialogauge.studies.learning.teaching import TAUGHT
 from dialogauge.text import counted
@@ -47,13 +50,9 @@ CONTROLS: Final = ("none", "full", "oracle")
 _BY_ITSELF: Final[Mapping[str, str]] = {"none": "nothing", "full": "everything", "oracle": "evidence"}
 BEFORE: Final = {"without": "nothing", "own": "its dialogue", "other": "another dialogue"}
 """What stands before a question, by the condition of a feedback's effect."""
-_NOWHERE: Final = CATEGORIES[5]
 NO_MODEL: Final = "extract"
 OF_RUN: Final = ", "
 """Stands between a system and its run, where there are several."""
-
-Case = Mapping[str, Any]
-"""The details of a row, with its system, the id of its task, its failure and its usage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,16 +149,19 @@ class LearnResult:
     """What runs that differ in the action of their dialogues are called; empty of others."""
     taught: Sequence[TaughtFigures] = ()
     """Dialogues that were held in the run: they stand in no figure of answers."""
+    kinds: Mapping[str, Mapping[str, Mapping[str, Comparison]]] = field(default_factory=dict)
+    """By data set and system what its own dialogue gains above none, by the feedback in it."""
     pending: int = 0
     planted: int = 0
     """Answers whose worth is known: they stand in no figure here."""
 
     @property
     def failed_share(self) -> float:
-        """Share of what was asked that failed."""
+        """Share of what was asked, and of dialogues, that failed."""
         systems = [s for of in self.sets for s in of.systems]
-        asked = sum(s.asked for s in systems)
-        return sum(sum(s.failed.values()) for s in systems) / asked if asked else 0.0
+        done = sum(s.asked for s in systems) + sum(of.dialogues for of in self.taught)
+        failed = sum(sum(s.failed.values()) for s in systems) + sum(of.failed for of in self.taught)
+        return failed / done if done else 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`."""
@@ -246,7 +248,7 @@ def _result(
     every = [case for case in both if not case.get(TAUGHT)]
     asked = {(case["system"], case["memory"]) for case in every}
     notes = [note for note in notes if (note["system"], note.get("memory")) in asked]
-    by_set = _grouped((case for case in every if _plainly(case["system"]) not in PLANTED), "dataset")
+    by_set = grouped((case for case in every if _plainly(case["system"]) not in PLANTED), "dataset")
     sets = {name: _set(name, of, room) for name, of in by_set.items()}
     scored = {name: last for name, of in by_set.items() if (last := _last(of))}
     references = read_as(normed.get("of", {}), dict[str, ScoreReference])
@@ -255,7 +257,7 @@ def _result(
     partitions = _partitions(scored, references, unmerged)
     return LearnResult(
         [*sets.values()],
-        {name: memory_cost(of) for name, of in _grouped(notes, "system").items()},
+        {name: memory_cost(of) for name, of in grouped(notes, "system").items()},
         room,
         str((facts.get("answerer") or {}).get("name") or NO_MODEL),
         str(facts["protocol"]),
@@ -266,7 +268,19 @@ def _result(
         pending=pending,
         planted=sum(_plainly(case["system"]) in PLANTED for case in every),
         taught=taught_figures(case for case in both if case.get(TAUGHT)),
+        kinds={name: gains for name, of in by_set.items() if (gains := _gains_by_kind(of, sets[name].unit))},
     )
+
+
+def _gains_by_kind(cases: Sequence[Case], unit: str) -> dict[str, dict[str, Comparison]]:
+    """Return by system what its dialogues gain, split by the feedback in them; nothing of other protocols."""
+    gains = {}
+    for name, own in grouped((c for c in cases if c.get("condition") == "own"), "system").items():
+        run = name[len(_plainly(name)) :]
+        without = [case for case in cases if case["system"] == f"without{run}"]
+        kinds = {case["id"]: frozenset(case["feedback"]) for case in own}
+        gains[name] = gain_by_kind(own, without, kinds, unit)
+    return gains
 
 
 def _last(cases: Sequence[Case]) -> list[Case]:
@@ -304,7 +318,7 @@ def _trajectories(cases: Iterable[Case]) -> dict[str, list[CaseScores]]:
     by_case: dict[str, dict[tuple[Hashable, ...], dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for case in cases:
         if case.get("score") is not None and _plainly(case["system"]) not in CONTROLS:
-            key = (_cluster(case), case["dataset"], case["id"], case.get("run"))
+            key = (cluster_of(case), case["dataset"], case["id"], case.get("run"))
             by_case[case["system"]][key][case["step"]] = case["score"]
     return {
         system: [CaseScores(key[0], dict(sorted(scores.items()))) for key, scores in of.items()]
@@ -318,10 +332,10 @@ def _partitions(
     """Bring the data sets of each partition to one figure of each system."""
     by_system: dict[str, dict[str, list[Case]]] = defaultdict(dict)
     for name, of in cases.items():
-        for system, own in _grouped(of, "system").items():
+        for system, own in grouped(of, "system").items():
             by_system[system][name] = own
     scores = {s: {n: [c["score"] for c in own] for n, own in of.items()} for s, of in by_system.items()}
-    clusters = {s: {n: [_cluster(c) for c in own] for n, own in of.items()} for s, of in by_system.items()}
+    clusters = {s: {n: [cluster_of(c) for c in own] for n, own in of.items()} for s, of in by_system.items()}
     here = {name: [one for one in names if one in cases] for name, names in PARTITIONS.items()}
     return {
         name: partition_scores(scores, references, names, clusters=clusters, unmerged=unmerged)
@@ -330,35 +344,28 @@ def _partitions(
     }
 
 
-def _grouped(cases: Iterable[Case], key: str) -> dict[Any, list[Case]]:
-    groups: dict[Any, list[Case]] = {}
-    for case in cases:
-        groups.setdefault(case[key], []).append(case)
-    return groups
-
-
 def _set(dataset: str, cases: Sequence[Case], room: Mapping[str, int | None]) -> LearnSet:
     """Bring the cases of a data set to figures: those of the last step, and the score at each."""
     steps = sorted({case["step"] for case in cases})
     unit = "conversations" if any(case["corpus"] for case in cases) else "tasks"
-    last = _grouped((case for case in cases if case["step"] == steps[-1]), "system")
+    last = grouped((case for case in cases if case["step"] == steps[-1]), "system")
     systems = [_system(name, of, room, unit) for name, of in last.items()]
     scored = next((case for case in cases if case.get("metric")), {})
     some = next(iter(last.values()), [])
-    looked = [case for case in some if case["disputed"] is not None and case["category"] != _NOWHERE]
+    looked = [case for case in some if case["disputed"] is not None and case["category"] != NOWHERE]
     ceilings = {
         str(category): sum(not case["disputed"] for case in of) / len(of)
-        for category, of in _grouped(looked, "category").items()
+        for category, of in grouped(looked, "category").items()
     }
     along: dict[str, LearningCurve] = {}
     if len(steps) > 1:
         points = {
             name: [
-                (n, _mean(_answerable(one), "score", unit)) for n, one in sorted(_grouped(of, "step").items())
+                (n, _mean(answerable(one), "score", unit)) for n, one in sorted(grouped(of, "step").items())
             ]
-            for name, of in _grouped(cases, "system").items()
+            for name, of in grouped(cases, "system").items()
         }
-        along = learning_curves(points, _trajectories(_answerable(cases)), unit)
+        along = learning_curves(points, _trajectories(answerable(cases)), unit)
     return LearnSet(
         dataset,
         scored.get("metric"),
@@ -375,17 +382,17 @@ def _set(dataset: str, cases: Sequence[Case], room: Mapping[str, int | None]) ->
 def _system(name: str, cases: Sequence[Case], room: Mapping[str, int | None], unit: str) -> SystemFigures:
     failures = Counter(case["failure"] for case in cases if case["failure"])
     fine = [case for case in cases if not case["failure"]]
-    answerable = _answerable(cases)
+    known = answerable(cases)
     categories = {
         str(category): _mean(of, "score", unit)
-        for category, of in sorted(_grouped(cases, "category").items(), key=lambda pair: str(pair[0]))
+        for category, of in sorted(grouped(cases, "category").items(), key=lambda pair: str(pair[0]))
         if category is not None
     }
-    looked = [case for case in answerable if case["disputed"] is not None]
+    looked = [case for case in known if case["disputed"] is not None]
     kinds = Counter[str]()
     for case in fine:
         kinds.update(case["kinds"])
-    of_kinds = [(case, case.get("recall_by_kind") or {}) for case in answerable]
+    of_kinds = [(case, case.get("recall_by_kind") or {}) for case in known]
     by_kind = {kind: [{**c, "recall": of.get(kind, 0.0)} for c, of in of_kinds if of] for kind in kinds}
     parts = ("items", "tokens", "share", "retrieve_calls", "retrieve_tokens", "answer_s")
     means = {key: _plain([case.get(key) for case in fine]) for key in parts}
@@ -398,12 +405,12 @@ def _system(name: str, cases: Sequence[Case], room: Mapping[str, int | None], un
         dict(failures.most_common()),
         len(late := [case for case in cases if case.get("unfinished")]),
         next((c["message"] for c in cases if c["failure"] and c not in late), None),
-        _mean(answerable, "score", unit),
+        _mean(known, "score", unit),
         _mean([c for c in looked if not c["disputed"]], "score", unit) if looked else None,
-        _mean([c for c in cases if c["category"] == _NOWHERE], "score", unit),
+        _mean([c for c in cases if c["category"] == NOWHERE], "score", unit),
         categories,
-        _mean(_answerable(fine), "recall", unit),
-        _mean(_answerable(fine), "session_recall", unit),
+        _mean(answerable(fine), "recall", unit),
+        _mean(answerable(fine), "session_recall", unit),
         means["items"],
         means["tokens"],
         means["share"],
@@ -426,10 +433,6 @@ def _calls(usage: Mapping[str, Any] | None) -> int:
     return 0 if usage is None else int(usage["calls"] + usage["cached"])
 
 
-def _answerable(cases: Iterable[Case]) -> list[Case]:
-    return [case for case in cases if case["category"] != _NOWHERE]
-
-
 def _plain(values: Sequence[float | None]) -> float | None:
     known = [v for v in values if v is not None]
     return sum(known) / len(known) if known else None
@@ -438,11 +441,7 @@ def _plain(values: Sequence[float | None]) -> float | None:
 def _mean(cases: Iterable[Case], key: str, unit: str) -> Estimate:
     """Return the mean of what has a value, by clusters: conversations, or tasks that are about none."""
     known = [case for case in cases if case.get(key) is not None]
-    return mean_estimate([case[key] for case in known], [_cluster(case) for case in known], unit=unit)
-
-
-def _cluster(case: Case) -> Hashable:
-    return str(case["corpus"] or case["id"])
+    return mean_estimate([case[key] for case in known], [cluster_of(case) for case in known], unit=unit)
 
 
 def is_quiet(name: str) -> bool:
@@ -486,12 +485,6 @@ def _pairs(
     return adjusted([one for pair in pairs if (one := compared(pair, scores, unit))])
 
 
-def scores_by_task(cases: Sequence[Case]) -> dict[str, tuple[float, Hashable]]:
-    """Return by task the score and the cluster of cases that have a score and an answer; of runs the mean."""
-    by_id = _grouped((c for c in _answerable(cases) if c.get("score") is not None), "id")
-    return {id: (fmean(c["score"] for c in of), _cluster(of[0])) for id, of in by_id.items()}
-
-
 def _effects(name: str) -> list[tuple[str, str]]:
     """Return what the condition of a feedback's effect is held against: `own: NAME` against `without`."""
     condition, colon, system = _plainly(name).partition(": ")
@@ -503,19 +496,3 @@ def _effects(name: str) -> list[tuple[str, str]]:
 def _comparable(system: str, other: str) -> bool:
     control = control_of(_plainly(other))
     return control is None or other.replace(f" ({control})", "") == system
-
-
-def compared(
-    pair: tuple[str, str], scores: Mapping[str, Mapping[str, tuple[float, Hashable]]], unit: str
-) -> Comparison | None:
-    """Compare two systems on the cases that both have a score of, from 0 to 1; None without any."""
-    of_a, of_b = (scores[name] for name in pair)
-    both = [id for id in of_a if id in of_b]
-    if not both:
-        return None
-    codes, _ = label_codes([of_a[id][1] for id in both])
-    counts = np.bincount(codes).astype(np.float64)
-    a, b = (np.bincount(codes, [of[id][0] for id in both]).astype(np.float64) for of in (of_a, of_b))
-    gain, basis = gain_of_sums((b, counts), (a, counts), limits=(0.0, 1.0), unit=unit, paired=True)
-    means = float(a.sum() / len(both)), float(b.sum() / len(both))
-    return compare_gain(pair, "score", means, gain, replace(basis, n=len(both)))

@@ -9,7 +9,7 @@ from typing import Final
 from dialogauge.data.tasks import LoggedDialogue
 from dialogauge.signals import find_reactions, react, read_dialogue
 from dialogauge.stats import Comparison, adjusted
-from dialogauge.studies.learning.figures import Case, compared, scores_by_task
+from dialogauge.studies.learning.cases import Case, compared, scores_by_task
 
 KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "like": ("explicit", "clicked"),

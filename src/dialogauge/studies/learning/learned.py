@@ -155,6 +155,18 @@ def effect_table(result: LearnResult) -> Iterator[Block]:
         yield data_table("Feedback: the same question with a dialogue before it", heads, rows)
         what = "Another case's dialogue is as long: feedback is worth what its own gives above that."
         yield Callout((what,))
+    for dataset, by_system in result.kinds.items():
+        for name, split in by_system.items():
+            yield _kinds_table(f"{dataset}, {name}: by the feedback in the dialogue; groups overlap", split)
+
+
+def _kinds_table(title: str, split: Mapping[str, Comparison]) -> Block:
+    rows: list[Sequence[Cell]] = [
+        (name, Count(of.difference.n), number(of.difference, signed=True), p_value(of.p_holm), of.side)
+        for name, of in split.items()
+    ]
+    heads: list[Column] = ["feedback", "answers", "its own less without", "p (Holm)"]
+    return data_table(title, [*heads, TableColumn("with it is", "text")], rows)
 
 
 def cost_table(result: LearnResult) -> Block:

@@ -10,13 +10,10 @@ from typing import Any, Final, cast
 from dialogauge.agents import PlayedSession
 from dialogauge.agents.memory import (
     MemoryAgent,
-    MemoryItem,
     RecalledDialogue,
     RecalledTurn,
-    Retrieved,
     Room,
     SystemFault,
-    about_tokens,
 )
 from dialogauge.core import (
     Conversation,
@@ -57,6 +54,7 @@ from dialogauge.studies.learning.memories import (
 )
 from dialogauge.studies.learning.page import learn_page
 from dialogauge.studies.learning.protocols import LearnProtocol, LearnStep, schedule
+from dialogauge.studies.learning.recall import message_places, recalled_details
 from dialogauge.studies.learning.scoring import (
     CATEGORIES,
     asks_for_a_phrase,
@@ -78,8 +76,6 @@ ANSWERED: Final = digest([LEARN])
 """The digest under which all answers of a run are kept, whoever gave them."""
 _CONDITIONS: Final = "conditions"
 """The key under which a run file holds what makes systems comparable."""
-_SHOWN: Final = 5
-"""Items of an answer that its row shows with why they were given."""
 MOST_TOKENS: Final = 100_000
 """Of the room of a system that gives everything, where no other number is asked for."""
 
@@ -94,8 +90,8 @@ class LearnUnit(WorkUnit):
     chunks: tuple[Chunk, ...] = field(default=(), compare=False)
     """What the memory holds, dialogues of the run itself left out."""
     step: int = field(default=0, compare=False)
-    condition: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """Of feedback-effect: `condition`, and the system whose logs stand before the question."""
+    condition: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """Of feedback-effect: `condition`, the system whose logs stand before the question, and what feedback."""
     says: str = field(default="", compare=False)
     """The planted answer."""
 
@@ -149,7 +145,7 @@ class LearningStudy(Study[LearnResult]):
         self._digests = {digest_of(()), *(digest_of((chunk,)) for chunk in self._corpora.values())}
         self._options = options_of(self.tasks) if self.options else {}
         self._led = LedDialogues()
-        self._places = {name: _places(chunk) for name, chunk in self._corpora.items()}
+        self._places = {name: message_places(chunk) for name, chunk in self._corpora.items()}
         self._led_under: dict[tuple[str, int], tuple[Chunk, ...]] = {}
         self._others = other_questions(self.systems, self.tasks, self.seed)
 
@@ -198,7 +194,7 @@ class LearningStudy(Study[LearnResult]):
             self.tasks = [masked_task(mask, task) for task in self.tasks]
             self.teaching = None if self.teaching is None else self.teaching.masked(mask)
             self._corpora = {name: chunk.masked(mask) for name, chunk in self._corpora.items()}
-            self._places = {name: _places(chunk) for name, chunk in self._corpora.items()}
+            self._places = {name: message_places(chunk) for name, chunk in self._corpora.items()}
             self._others = other_questions(self.systems, self.tasks, self.seed)
         self.memories.notes = NO_NOTES if notes is None else notes
 
@@ -215,7 +211,8 @@ class LearningStudy(Study[LearnResult]):
             for task, chunks in effect.cases:
                 part = digest([self._asks, effect.system.name, digest_of(chunks)])
                 unit = self._unit(task, effect.system.name, part, next(places))
-                about = {"condition": effect.condition, "logs_of": effect.logs_of}
+                about: dict[str, Any] = {"condition": effect.condition, "logs_of": effect.logs_of}
+                about |= {"feedback": effect.feedback[task.id]} if effect.feedback else {}
                 yield replace(unit, system=effect.system, chunks=chunks, condition=about)
         for name, answers in self.planted.items():
             for task in (t for t in self.tasks if t.id in answers):
@@ -383,7 +380,9 @@ class LearningStudy(Study[LearnResult]):
             details["system"] = dict(about)
         outcome, memory, values = recalled.turn.outcome, building, None
         if recalled.retrieved is not None:
-            details |= self._recall(unit, recalled.retrieved)
+            holds = sum(chunk.tokens for chunk in self._chunks(unit))
+            places = {} if unit.condition else self._places.get(unit.task.corpus or "", {})
+            details |= recalled_details(recalled.retrieved, holds, unit.task.evidence, places)
             memory += recalled.retrieved.usage
             if built.memory.answerer is not None:  # what it knows is in the model, and nobody can look it up
                 details |= {"weights": True, "recall": None, "session_recall": None}
@@ -442,41 +441,6 @@ class LearningStudy(Study[LearnResult]):
             turn=sum(m.role == "user" for m in task.messages),
         )
 
-    def _recall(self, unit: LearnUnit, retrieved: Retrieved) -> dict[str, Any]:
-        """Return what was given, how much room it took, and what of the evidence was in it."""
-        task, items = unit.task, retrieved.items
-        tokens = sum(about_tokens(item.shown) for item in items)
-        holds = sum(chunk.tokens for chunk in self._chunks(unit))
-        places = self._places.get(task.corpus or "", {})
-        wanted = {id: places[id] for id in task.evidence if id in places}
-        wholes = [item for item in items if item.dialogue and item.position is None]
-        sessions = {item.dialogue for item in items}
-        details: dict[str, Any] = {
-            "items": len(items),
-            "tokens": tokens,
-            "share": min(1.0, tokens / holds) if holds else None,
-            "retrieve_calls": retrieved.usage.calls + retrieved.usage.cached,
-            "retrieve_tokens": retrieved.usage.prompt_tokens + retrieved.usage.completion_tokens,
-            "kinds": {kind: sum(i.kind == kind for i in items) for kind in sorted({i.kind for i in items})},
-            "whole": any(item.kind == "episodic" for item in wholes),
-            "retrieved": [[i.dialogue, i.message if i.message else i.position] for i in items[:20]],
-        }
-        if reasoned := [item for item in items if item.why][:_SHOWN]:
-            details["given"] = [
-                {"from": i.dialogue, "kind": i.kind, "why": i.why, "text": i.text[:200]} for i in reasoned
-            ]
-        # Of texts without an origin nobody knows whether they are the evidence.
-        if wanted and (not items or any(item.dialogue or item.message for item in items)):
-            details["recall"] = _found(wanted, items)
-            details["recall_by_kind"] = {
-                kind: _found(wanted, [item for item in items if item.kind == kind])
-                for kind in details["kinds"]
-                if len(details["kinds"]) > 1
-            }
-            asked = {session for session, *_ in wanted.values()}
-            details["session_recall"] = len(asked & sessions) / len(asked)
-        return details
-
     def led(self) -> tuple[list[LoggedDialogue], dict[str, TaskRecord]]:
         """Return the dialogues that were led and have not failed, and their tasks by id.
 
@@ -518,22 +482,3 @@ class LearningStudy(Study[LearnResult]):
     def page(self, result: LearnResult, run: StoredRun) -> Page:
         """Return the page."""
         return learn_page(run, result)
-
-
-def _places(chunk: Chunk) -> dict[Any, tuple[str, int, str]]:
-    """Return by id of a message its session, its index there, and its text."""
-    sessions = [session for session, _ in chunk.dialogues]
-    return {m.extra.get("id"): (s.id, n, m.text) for s in sessions for n, m in enumerate(s.messages)}
-
-
-def _found(wanted: Mapping[str, tuple[str, int, str]], items: Sequence[MemoryItem]) -> float:
-    """Return what share of messages, by dialogue, position and text, is among items or in their text."""
-    ids, places = {item.message for item in items}, {(item.dialogue, item.position) for item in items}
-    wholes = [item for item in items if item.dialogue and item.position is None]
-    hits = [
-        id in ids
-        or (session, position) in places
-        or any(item.dialogue == session and text in item.text for item in wholes)
-        for id, (session, position, text) in wanted.items()
-    ]
-    return sum(hits) / len(hits)

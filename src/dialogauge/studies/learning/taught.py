@@ -21,6 +21,10 @@ class TaughtFigures:
     """Of these: nothing else is counted of them, and no memory took them in."""
     ended: int
     """Those that the user ended."""
+    leaked: int
+    """Those in which the user gave away a run of words of the task's record."""
+    repeated: int
+    """Those that ended because the user asked twice what it had asked before."""
     rounds: float | None
     """Mean number of replies."""
     scores: Sequence[float | None]
@@ -47,6 +51,8 @@ def taught_figures(cases: Iterable[Mapping[str, Any]]) -> tuple[TaughtFigures, .
                 len(of),
                 len(of) - len(fine),
                 sum(bool(case["ended"]) for case in fine),
+                sum(bool(case["leaked"]) for case in fine),
+                sum(bool(case["repeated"]) for case in fine),
                 _mean([case["rounds"] for case in fine]),
                 tuple(map(_mean, by_round)),
                 dict(sorted(actions.items())),
@@ -64,7 +70,8 @@ def taught_table(taught: Sequence[TaughtFigures]) -> Block:
     """Lay out the dialogues of a run, a row for each system and step."""
     rounds = range(max((len(of.scores) for of in taught), default=0))
     actions = sorted({name for of in taught for name in of.actions})
-    heads = ["system", "step", "dialogues", "failed", "ended by the user", "replies"]
+    heads = ["system", "step", "dialogues", "failed", "ended by the user", "gave the answer away"]
+    heads += ["asked twice", "replies"]
     heads += [f"score of reply {n + 1}" for n in rounds] + actions
     rows: list[Sequence[Cell]] = [
         (
@@ -73,6 +80,8 @@ def taught_table(taught: Sequence[TaughtFigures]) -> Block:
             Count(of.dialogues),
             Count(of.failed),
             Count(of.ended),
+            Count(of.leaked),
+            Count(of.repeated),
             Number(of.rounds, 1),
             *(Number(of.scores[n] if n < len(of.scores) else None, 1) for n in rounds),
             *(Count(of.actions.get(name, 0)) for name in actions),

@@ -81,6 +81,7 @@ def run(rows, protocol="off-policy", facts=None, **settings):
 
 def test_dialogues_that_taught_are_no_answers():
     about = {"taught": True, "rounds": 2, "actions": [["like", "copy"], []], "ended": True}
+    about |= {"leaked": [], "repeated": 0}
     fine = row("a", 90, None, 1, **about, scores=[4, 8])
     brief = row("a", 91, None, 1, **{**about, "rounds": 1, "actions": [["like"]], "ended": False}, scores=[6])
     lost = {**row("a", 92, None, 1, taught=True), "failure": {"kind": "judge_error", "message": "gone"}}
@@ -88,7 +89,7 @@ def test_dialogues_that_taught_are_no_answers():
     result = learn_result([*answers, fine, brief, lost], run([], "on-policy"), 0)
     (of,) = result.sets[0].systems
     assert (of.asked, of.failed, of.score.n) == (8, {}, 8)
-    assert result.failed_share == 0
+    assert result.failed_share == 1 / 11  # of eight answers at the last step, and three dialogues
     (taught,) = result.taught
     assert (taught.system, taught.step, taught.dialogues, taught.failed, taught.ended) == ("a", 1, 3, 1, 1)
     assert (taught.rounds, taught.scores) == (1.5, (5.0, 8.0))
@@ -126,7 +127,7 @@ def test_runs_of_other_seeds_are_one_and_a_case_has_one_score_of_them():
 def test_the_effect_of_feedback_is_paired_with_no_dialogue_and_with_another_one():
     gains = {"without": ("without", 0.2), "own: x": ("own", 0.6), "other-case: x": ("other", 0.5)}
     rows = [
-        row(name, n, score, condition=condition)
+        row(name, n, score, condition=condition, feedback=["like"])
         for name, (condition, score) in gains.items()
         for n in range(8)
     ]
