@@ -356,6 +356,8 @@ def scenarios() -> None:
 def learn() -> None:
     page = (ROOT / "docs/learn.md").read_text(encoding="utf-8")
     text = page.split("```json\n")[1].split("```")[0]
+    task = json.loads(text.splitlines()[0])
+    text += "".join(json.dumps({**task, "id": str(n)}) + "\n" for n in range(2, 11))
     Path("tasks.jsonl").write_text(text, encoding="utf-8")
     shutil.copy(EXAMPLES / "own_memory.py", "own_memory.py")
     Path("final_evaluate_summary.json").write_text(json.dumps(PUBLISHED), encoding="utf-8")

@@ -78,6 +78,10 @@ STEPS = {
         "learn run --system bm25-message --json -o run",
         f"learn run --system bm25-message {MODEL} --dry-run --json -o planned",
     ),
+    "learn dialogues": (
+        "learn dialogues --tasks family --sample 5 --system bm25-message --json -o run",
+        f"learn dialogues --tasks family --sample 5 {MODEL} --dry-run --json -o planned",
+    ),
     "learn compare": ("learn run --no-controls -o run", "learn compare run --json"),
     "learn calibrate": ("learn calibrate --json",),
     "learn tasks": ("learn tasks --json",),
