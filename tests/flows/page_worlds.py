@@ -360,6 +360,7 @@ def learn() -> None:
     text += "".join(json.dumps({**task, "id": str(n)}) + "\n" for n in range(2, 11))
     Path("tasks.jsonl").write_text(text, encoding="utf-8")
     shutil.copy(EXAMPLES / "own_memory.py", "own_memory.py")
+    Path("scores.txt").write_text("".join(f"{score}\n" for score in (3, 7, 8, 8, 9, 9)), encoding="utf-8")
     Path("final_evaluate_summary.json").write_text(json.dumps(PUBLISHED), encoding="utf-8")
 
 
