@@ -143,6 +143,39 @@ def name_of(row):
     return row["conversation_id"]
 
 
+def test_dialogues_that_break_off_go_on_and_are_a_log_meanwhile(dialogauge, desk, serve, tmp_path):
+    stub = serve(answer)
+    command = ("learn", "dialogues", "--tasks", desk, *roles(stub), "--max-concurrency", 1, "-o", "run")
+    done = dialogauge(*command, "--max-calls", 14)
+    assert done.code == 1
+    assert "run.db" not in done.err
+    part = (tmp_path / "run" / "logs.jsonl").read_text().splitlines()
+    assert 0 < len(part) < 8
+    assert dialogauge(*command).code == 0
+    whole = (tmp_path / "run" / "logs.jsonl").read_text().splitlines()
+    assert (len(whole), whole[: len(part)]) == (8, part)
+
+
+def test_the_evidence_is_there_behind_logs_too(dialogauge, talks):
+    assert dialogauge("learn", "dialogues", "--tasks", talks, "-o", "logs").code == 0
+    done = dialogauge(
+        "learn", "run", "--tasks", talks, "--logs", "logs", "--system", "none", "-o", "run", "--json"
+    )
+    assert done.code == 0, done.err
+    systems = {s["name"]: s["recall"]["value"] for s in done.json["sets"][0]["systems"]}
+    assert systems["oracle"] == 1.0
+
+
+def test_what_plays_no_part_is_refused(dialogauge, talks):
+    for words in (("--control", "shuffled"), ("--role", "simulator=m@http://127.0.0.1:1/v1")):
+        done = dialogauge("learn", "run", "--tasks", talks, *words, "-o", "run")
+        assert done.code == 2
+    assert dialogauge("learn", "run", "--tasks", talks, "-o", "run").code == 0
+    done = dialogauge("learn", "run", "--tasks", talks, "--logs", "run", "-o", "other")
+    assert done.code == 2
+    assert "is a run, and none of `learn dialogues`" in done.err
+
+
 def test_dialogues_are_logs_that_systems_learn_from(dialogauge, talks, tmp_path):
     done = dialogauge("learn", "dialogues", "--tasks", talks, "--system", "bm25-message", "-o", "dialogues")
     assert done.code == 0, done.err

@@ -111,7 +111,8 @@ def user_of_task(
         msg = (
             f"the task {task.id!r} of {task.dataset!r} needs a model that plays its user, and one that scores"
         )
-        raise UsageError(msg, place=task.place, hint="--role simulator=MODEL@URL and --role judge=MODEL@URL")
+        hint = "give --role simulator=MODEL@URL; with --role judge=MODEL@URL another model scores"
+        raise UsageError(msg, place=task.place, hint=hint)
     return FeedbackUser(task, ModelCritic.of(task, simulator, scorer), actions or calibrate())
 
 
@@ -125,7 +126,7 @@ def task_beginning(task: TaskRecord, candidate: str | None = None) -> Conversati
 
 
 def logged_dialogue(task: TaskRecord, session: PlayedSession) -> LoggedDialogue:
-    """Return a played dialogue as `data.tasks.write_logs` takes it; one that failed, as far as it came."""
+    """Return a played dialogue as `data.tasks.log_lines` takes it; one that failed, as far as it came."""
     talk = session.conversation
     about = {"dataset": task.dataset, "task": task.id}
     logged = Conversation(

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         RoundFeedback,
         TaskFile,
         TaskRecord,
+        log_lines,
         public_rows,
         read_logs,
         read_scores,
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
         sample_tasks,
         split_tasks,
         unlike_published,
-        write_logs,
     )
     from dialogauge.data.votes import Vote, is_pair_file, read_pairs, votes_in
 

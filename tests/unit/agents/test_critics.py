@@ -19,7 +19,7 @@ from dialogauge.agents import (
 )
 from dialogauge.core import Conversation, Message, Request, UsageError
 from dialogauge.core.protocols import AgentReply, AgentTurn
-from dialogauge.data.tasks import DATASETS, TaskRecord, read_logs, read_tasks, write_logs
+from dialogauge.data.tasks import DATASETS, TaskRecord, log_lines, read_logs, read_tasks
 from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm import ChatFailure, ScriptedClient
 from dialogauge.rubrics import feedback_files, load_rubric
@@ -298,7 +298,7 @@ def test_actions_come_of_score_seed_and_task_alone() -> None:
 def test_logs_are_written_and_read_as_the_published_ones(tmp_path) -> None:
     played, _ = session(decides("这个回答没有说明依据。"), decides(), task=ROUTE)
     log = logged_dialogue(ROUTE, played)
-    write_logs(tmp_path / "logs.jsonl", [log], {"route": ROUTE})
+    (tmp_path / "logs.jsonl").write_bytes(b"".join(log_lines([log], {"route": ROUTE})))
     (again,) = read_logs(str(tmp_path / "logs.jsonl"))
     assert again.feedback == log.feedback
     assert [f.round for f in log.feedback] == [1, 2]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dialogauge.agents.memory.systems import (
         FullMemory,
         IndexedMemory,
+        MessagesMemory,
         NoMemory,
         OracleMemory,
     )

@@ -162,6 +162,7 @@ def extract(question: str, items: Sequence[MemoryItem]) -> str:
             (len(content_terms(pieces(text)) & asked) / (1 + place), -place, text)
             for place, item in enumerate(items)
             for text in sentences(item.text)
+            if text.strip() not in question  # who only repeats it says nothing
         ),
         default=(0.0, 0, items[0].text),
     )[2]

@@ -236,12 +236,26 @@ class FullMemory(KeptDialogues):
 
 
 @dataclass
+class MessagesMemory(FullMemory):
+    """The same message by message: what is put before a question."""
+
+    name: str = "messages"
+
+    async def retrieve(self, question: str, room: Room) -> Retrieved:
+        """Give all messages in the order in which they came."""
+        del question
+        items = [item for c, _ in self.known.values() for item in items_of(c)]
+        return Retrieved(Room(None, room.tokens).fill(items))
+
+
+@dataclass
 class OracleMemory(KeptDialogues):
     """Gives the evidence of a question, as the data states it: the ceiling of every retrieval."""
 
     evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By question the ids of messages; a question that is not there has none."""
     name: str = "oracle"
+    abilities = _ALL - {"fork"}  # the evidence is of one corpus, and a memory of logs alone has none
     counts_items = False
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:

@@ -8,6 +8,7 @@ from typing import Final
 
 from dialogauge.app.command import Measurement
 from dialogauge.app.learn.settings import LearnCalibrateOptions
+from dialogauge.app.learn.tasks import logs_in
 from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.sources import PythonInput
 from dialogauge.core.files import shown_path
@@ -57,7 +58,7 @@ def _calibrate(options: LearnCalibrateOptions, python: PythonInput) -> CommandOu
     del python
     source, shares = _TABLE_3, dict(LLM_SCORES)
     if options.scores_file is not None:
-        shares, count = read_scores(options.scores_file)
+        shares, count = read_scores(logs_in(options.scores_file))
         source = (f"{counted(count, 'score')} of " if count else "") + shown_path(options.scores_file)
     shares, (likes, dislikes) = shares_of(shares), options.middle
     rates = (options.like_rate, options.dislike_rate)

@@ -14,10 +14,8 @@ from dialogauge.app.learn.systems import chosen_answerer, chosen_systems
 from dialogauge.app.learn.tasks import chosen_logs, chosen_tasks, task_ids, training_tasks
 from dialogauge.app.learn.users import teaching_of
 from dialogauge.app.merging import load_config
-from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.simulate import expect_answers
 from dialogauge.app.sources import PythonInput
-from dialogauge.data.tasks import write_logs
 from dialogauge.studies.learning.figures import NO_MODEL, LearnResult
 from dialogauge.studies.learning.memories import Memories
 from dialogauge.studies.learning.page import learn_blocks, stored_page
@@ -64,12 +62,6 @@ async def _prepare(options: LearnDialoguesOptions, python: PythonInput, *, dry: 
     )
 
 
-def _write(prepared: PreparedLearning, outcome: CommandOutcome[LearnResult]) -> None:
-    """Write the logs beside the run: dialogues of no memory are those of all systems."""
-    if outcome.run is not None:
-        write_logs(outcome.run.directory.file("logs"), *prepared.study.led())
-
-
 DIALOGUES: Final[StudyEntry[LearnDialoguesOptions, PreparedLearning, LearnResult]] = StudyEntry(
     name="learn",
     prints=LearnResult,
@@ -77,7 +69,6 @@ DIALOGUES: Final[StudyEntry[LearnDialoguesOptions, PreparedLearning, LearnResult
     unit="dialogue",
     prepare=_prepare,
     directory=lambda options: chosen_directory(options, "-dialogues"),
-    after=_write,
     notes=lambda prepared, run: prepared.remarks,
     failed_share=lambda result: result.failed_share,
     counts=lambda prepared, units: {"answers": units},

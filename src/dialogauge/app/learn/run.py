@@ -77,6 +77,8 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
     file, tasks = chosen_tasks(options.inputs, options.sample, remarks)
     logs = chosen_logs(options.logs_file)
     teaching_tasks, tasks = _taught_and_asked(options, tasks, logs)
+    if logs and not teaching_tasks:
+        remarks.append("the logs are about none of these tasks")
     size = options.batch if protocol == "stepwise" else None
     batches = batches_of(logs, size, options.action if protocol == "action" else None)
     clients = Clients(options, dry=dry)
@@ -135,6 +137,10 @@ def _taught_and_asked(
     if protocol != "on-policy" and (idle := {"simulator", "judge"} & references(options).keys()):
         msg = f"--protocol {protocol} asks no {min(idle)}"
         hint = "it asks answerer and embedder; users talk in on-policy and in `learn dialogues`"
+        raise UsageError(msg, hint=hint)
+    if options.twins and (protocol == "feedback-effect" or not (logs or protocol == "on-policy")):
+        msg = "--control has nothing to withhold: no system takes in logs"
+        hint = "give dialogues with --logs FILE" if not logs else "feedback-effect has its own controls"
         raise UsageError(msg, hint=hint)
     if not logs and protocol not in ("off-policy", "on-policy"):
         msg = f"--protocol {protocol} needs logs"

@@ -88,7 +88,7 @@ def chosen_logs(file: str | None) -> dict[str, list[LoggedDialogue]]:
     by_system: dict[str, list[LoggedDialogue]] = {}
     if file is None:
         return by_system
-    dialogues = read_logs(str(RunDirectory(Path(file)).file("logs")) if is_run(file) else file)
+    dialogues = read_logs(logs_in(file))
     if not dialogues:
         msg = f"{shown_path(file)} holds no dialogue"
         raise UsageError(msg, hint="a row has dialog, or messages")
@@ -98,6 +98,17 @@ def chosen_logs(file: str | None) -> dict[str, list[LoggedDialogue]]:
     for logs in by_system.values():
         random.Random(_SHUFFLED).shuffle(logs)
     return by_system
+
+
+def logs_in(file: str) -> str:
+    """Return the file of logs: of a run of `learn dialogues` the one in it; UsageError for another run."""
+    if not is_run(file):
+        return file
+    logs = RunDirectory(Path(file)).file("logs")
+    if not logs.is_file():
+        msg = f"{shown_path(file)} is a run, and none of `learn dialogues`"
+        raise UsageError(msg, hint="give a run of `learn dialogues`, or a file of dialogues")
+    return str(logs)
 
 
 def batches_of(
@@ -160,7 +171,7 @@ def _tasks(options: LearnTasksOptions, python: PythonInput) -> CommandOutcome[Ta
     del python
     remarks = list[str]()
     file, tasks = chosen_tasks(options.inputs, None, remarks)
-    logs = () if options.logs_file is None else read_logs(options.logs_file)
+    logs = () if options.logs_file is None else read_logs(logs_in(options.logs_file))
     tables = task_tables(replace(file, tasks=tuple(tasks)), logs, options.tokenizer)
     return CommandOutcome(options=options, result=tables)
 

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
         ACTIONS,
         LoggedDialogue,
         RoundFeedback,
+        log_lines,
         read_logs,
         read_scores,
-        write_logs,
     )
     from dialogauge.data.tasks.partitions import (
         DATASETS,

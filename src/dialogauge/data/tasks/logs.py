@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from dialogauge.core import Conversation, Message, Place, UsageError, shown_path
@@ -110,8 +109,8 @@ def read_scores(path: str) -> tuple[dict[int, float], int]:
     return shares or distribution_of(scores), len(scores)
 
 
-def write_logs(path: Path, dialogues: Iterable[LoggedDialogue], tasks: Mapping[str, TaskRecord]) -> None:
-    """Write dialogues as rows of JSON, one for each task, from which `read_logs` takes the same.
+def log_lines(dialogues: Iterable[LoggedDialogue], tasks: Mapping[str, TaskRecord]) -> Iterator[bytes]:
+    """Yield dialogues as rows of JSON, one for each task, from which `read_logs` takes the same.
 
     The metadata of a dialogue name its task; of `tasks`, by id, come questions and gold.
     """
@@ -122,7 +121,7 @@ def write_logs(path: Path, dialogues: Iterable[LoggedDialogue], tasks: Mapping[s
         row = rows.setdefault(id, {"test_idx": len(rows), "task_id": id, **_question(tasks[id])})
         row[f"dialog{end}"] = [m.to_request() for m in one.conversation.messages]
         row[f"implicit_feedback{end}"] = as_json(one.feedback)
-    path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows.values()), "utf-8")
+    yield from (f"{json.dumps(row, ensure_ascii=False)}\n".encode() for row in rows.values())
 
 
 def _question(task: TaskRecord) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final, Literal
 
-from dialogauge.agents.memory import build_memory
+from dialogauge.agents.memory import Memory, MessagesMemory, NoMemory
 from dialogauge.data import Mask
 from dialogauge.data.tasks import LoggedDialogue, TaskRecord
 from dialogauge.studies.learning.kinds import feedback_kinds
@@ -57,25 +57,25 @@ def feedback_effects(
     for task in tasks:
         scored.setdefault(task.dataset, []).append(task)
     tasks = [t for of in scored.values() for n, t in enumerate(of) if metric_of(t) or n < _MOST]
-    effects = [_effect("without", "", "none", [(task, ()) for task in tasks])]
+    effects = [_effect("without", "", NoMemory, [(task, ()) for task in tasks])]
     for name, dialogues in logs.items():
         own = {str(d.conversation.metadata.get("task")): d for d in dialogues}
         here = [task for task in tasks if task.id in own]
         others = _others(here, seed)
-        effect = _effect("own", name, "full", [(task, _shown(own[task.id])) for task in here])
+        effect = _effect("own", name, MessagesMemory, [(task, _shown(own[task.id])) for task in here])
         kinds = {task.id: sorted(feedback_kinds(own[task.id])) for task in here}
         effects.append(replace(effect, feedback=kinds))
         pairs = [(task, _shown(own[others[task.id]])) for task in here if task.id in others]
-        effects.append(_effect("other", name, "full", pairs))
+        effects.append(_effect("other", name, MessagesMemory, pairs))
     return [effect for effect in effects if effect.cases]
 
 
 def _effect(
-    condition: Condition, of: str, memory: str, cases: Sequence[tuple[TaskRecord, tuple[Chunk, ...]]]
+    condition: Condition, of: str, memory: type[Memory], cases: Sequence[tuple[TaskRecord, tuple[Chunk, ...]]]
 ) -> FeedbackEffect:
     shown = "other-case" if condition == "other" else condition
     name = f"{shown}: {of}" if of else shown
-    return FeedbackEffect(condition, of, LearningSystem(name, lambda *_: build_memory(memory)), cases)
+    return FeedbackEffect(condition, of, LearningSystem(name, lambda *_: memory()), cases)
 
 
 def _shown(dialogue: LoggedDialogue) -> tuple[Chunk, ...]:

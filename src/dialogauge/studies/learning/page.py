@@ -66,17 +66,18 @@ from dialogauge.text import counted
 _SETTINGS: Final = (
     *(
         "inputs",
+        "candidate",
         "systems",
         "protocol",
         "action",
         "logs_file",
-        "step_size",
-        "k",
-        "context_tokens",
-        "sample",
-        "options",
+        "part",
+        "rounds",
+        "batch",
+        "steps",
     ),
-    *("disputed_file", "norm_from", "twins", "planted", "hours", "system_timeout", "seed"),
+    *("k", "context_tokens", "sample", "options", "disputed_file", "norm_from", "twins", "planted", "hours"),
+    *("system_timeout", "seed"),
 )
 _WHOLE_SHARE: Final = 0.995
 """Of the memory: who gives less has left something out."""
@@ -112,6 +113,9 @@ def learn_page(run: StoredRun, result: LearnResult) -> Page:
         settings_section(run.manifest, _SETTINGS),
     ]
     asked = sum(s.asked for figures in result.sets for s in figures.systems)
+    if not asked and result.taught:
+        led = sum(of.dialogues for of in result.taught)
+        return run_page(run, sections, (Span(f"{led:,}", "strong"), " dialogues with users who teach"))
     apart, who = f". {_planted_words(result)}".strip(), Span(result.answerer, "strong")
     by = (
         (" answers, written by ", who) if result.answerer != NO_MODEL else (" answers, made without a model",)

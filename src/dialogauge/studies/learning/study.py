@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final, cast
@@ -28,7 +28,7 @@ from dialogauge.core import (
 from dialogauge.core.conversation import TASK
 from dialogauge.core.protocols import NO_NOTES, Agent, AgentFailure, Notes
 from dialogauge.data import Mask
-from dialogauge.data.tasks import LoggedDialogue, TaskFile, TaskRecord
+from dialogauge.data.tasks import TaskFile, TaskRecord, log_lines
 from dialogauge.report import Page
 from dialogauge.rubrics import own_template, render
 from dialogauge.runs import (
@@ -441,19 +441,21 @@ class LearningStudy(Study[LearnResult]):
             turn=sum(m.role == "user" for m in task.messages),
         )
 
-    def led(self) -> tuple[list[LoggedDialogue], dict[str, TaskRecord]]:
-        """Return the dialogues that were led and have not failed, and their tasks by id.
+    def files(self, result: LearnResult) -> Mapping[str, Iterable[bytes] | None]:
+        """Return the dialogues as a log, where these are what the run is for.
 
-        Those of a system without a memory have no system: they are for all.
+        Those of a system without a memory are for all: they name none.
         """
-        tasks = () if self.teaching is None else self.teaching.tasks
-        logs = [
-            replace(one, conversation=replace(one.conversation, candidate=None))
-            if one.conversation.candidate == "none"
+        del result
+        if self.protocol != "dialogues" or self.teaching is None:
+            return {}
+        logs = (
+            replace(one, conversation=replace(talk, candidate=None))
+            if (talk := one.conversation).candidate == "none"
             else one
             for one in self._led.logs()
-        ]
-        return logs, {task.id: task for task in tasks}
+        )
+        return {"logs": log_lines(logs, {task.id: task for task in self.teaching.tasks})}
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> LearnResult:
         """Bring rows and costs to figures."""

@@ -12,10 +12,10 @@ from dialogauge.data.tasks import (
     LoggedDialogue,
     RoundFeedback,
     TaskRecord,
+    log_lines,
     read_logs,
     read_scores,
     read_tasks,
-    write_logs,
 )
 
 DIALOG = [
@@ -192,7 +192,7 @@ def test_what_is_written_is_read_as_it_was(tmp_path):
         )
         for name in ("bm25", "none")
     ]
-    write_logs(tmp_path / "log.jsonl", dialogues, {task.id: task})
+    (tmp_path / "log.jsonl").write_bytes(b"".join(log_lines(dialogues, {task.id: task})))
     (row,) = map(json.loads, (tmp_path / "log.jsonl").read_text(encoding="utf-8").splitlines())
     assert (row["input_prompt"], row["info"], row["dataset_name"]) == ("When?", {"answer": "2024"}, "LoCoMo")
     assert row["implicit_feedback_none"] == [
