@@ -37,7 +37,7 @@ async def _prepare(options: LearnDialoguesOptions, python: PythonInput, *, dry: 
     try:
         answerer = chosen_answerer(options, clients, *named)
         systems = chosen_systems(options, clients, file, {}, folder=Path(), dry=dry)  # none learns
-        teaching = teaching_of(options, clients, tasks)
+        teaching = teaching_of(options, clients, tasks, remarks if dry else [])
     except BaseException:
         await clients.close()
         raise

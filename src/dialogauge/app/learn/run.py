@@ -90,7 +90,8 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
             systems = chosen_systems(options, clients, file, batches, folder=tuned, dry=dry)
         if protocol == "on-policy":
             systems = tuple(replace(system, logs=()) for system in systems)
-            teaching = teaching_of(options, clients, teaching_tasks, options.steps, options.batch)
+            plan_notes = remarks if dry else []
+            teaching = teaching_of(options, clients, teaching_tasks, plan_notes, options.steps, options.batch)
         else:
             _expect_liked(systems)
     except BaseException:

@@ -464,6 +464,7 @@ class LearningStudy(Study[LearnResult]):
     def facts(self) -> StudyFacts:
         """Return which systems were asked what."""
         systems = [*self.systems, *(effect.system for effect in self.effects)]
+        who = None if self.answerer is None else {"name": self.answerer.name, **self.answerer.describe()}
         about = {s.name: s.about() for s in systems}
         return StudyFacts(
             judge={"name": ", ".join(about), "digest": ANSWERED},
@@ -472,7 +473,7 @@ class LearningStudy(Study[LearnResult]):
             conversations=self.expected,
             more={
                 "systems": about,
-                "answerer": None if self.answerer is None else dict(self.answerer.describe()),
+                "answerer": who,
                 "room": {"items": self.room.items, "tokens": self.room.tokens},
                 "protocol": self.protocol,
                 "action": self.action,
