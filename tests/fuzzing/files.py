@@ -511,6 +511,7 @@ NO_FILE: Final[Mapping[str, str]] = {
     "api_key_env": "the name of a variable",
     "systems": "references: what py: names, Python reads",
     "baseline": "a name",
+    "candidate": "a reference: a file of replies is refused",
     "bert_score": "a folder, which transformers reads",
     "tokenizer": "a folder, which transformers reads",
     "trained": "a folder, which transformers reads",
@@ -571,7 +572,12 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
 OWN_FILES: Final = frozenset(
     {
         "__main__.py",  # standard streams
-        "agents/memory/systems.py",  # what it has saved itself
+        "agents/memory/feedback_aware.py",  # what it has saved itself, as those of the next three
+        "agents/memory/systems.py",
+        "agents/memory/trained.py",
+        "agents/memory/written.py",
+        "agents/memory/vendors/process.py",  # its own module, and what its process printed
+        "agents/memory/vendors/worker.py",  # pipes, and connections that it refuses
         "annotate/page.py",
         "app/chat.py",  # a file to write to
         "app/outputs.py",  # a file to write to

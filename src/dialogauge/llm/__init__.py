@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         PriceTable,
     )
     from dialogauge.llm.cache import CachedClient, ResponseCache, client_identity
-    from dialogauge.llm.device import ALONE, chosen_device, pretrained
+    from dialogauge.llm.device import alone, chosen_device, pretrained
     from dialogauge.llm.doctor import EndpointCheck, EndpointReport, examine
     from dialogauge.llm.embeddings import HttpEmbedder
     from dialogauge.llm.endpoint import Endpoint

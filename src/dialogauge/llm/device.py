@@ -8,9 +8,15 @@ from typing import Any, Final
 
 from dialogauge.core.errors import DialogaugeError, EndpointError, MissingExtra, UsageError
 
-ALONE: Final = threading.Lock()
-"""Held by whoever loads or samples: transformers loads by a state of the whole process, and torch draws all
-models' samples from one."""
+_ALONE: Final = threading.Lock()
+
+
+def alone() -> threading.Lock:
+    """Return the lock that is held by whoever loads, samples or trains a model in this process.
+
+    transformers loads by a state of the whole process, and torch draws all models' samples from one.
+    """
+    return _ALONE
 
 
 def pretrained(
@@ -22,7 +28,7 @@ def pretrained(
 
     Raises MissingExtra without torch and transformers, and `fault` for what cannot be loaded.
     """
-    with ALONE:
+    with alone():
         try:
             import torch  # noqa: F401 - without it transformers says so late
             import transformers

@@ -10,7 +10,7 @@ from typing import Any
 
 from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
-from dialogauge.llm.device import ALONE, chosen_device, pretrained
+from dialogauge.llm.device import alone, chosen_device, pretrained
 from dialogauge.llm.identity import folder_digest
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, SamplingParameters
 from dialogauge.llm.wire import request_body, with_schema
@@ -107,7 +107,7 @@ class TransformersClient:
             return ChatFailure("too_long", message)
         limit = min(request.max_tokens or self._parameters.max_tokens or _MAX_TOKENS, room)
         try:
-            with ALONE, torch.inference_mode():
+            with alone(), torch.inference_mode():
                 if self._parameters.seed is not None or request.salt:
                     torch.manual_seed((self._parameters.seed or 0) + request.salt)
                 output = model.generate(

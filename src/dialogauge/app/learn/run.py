@@ -139,7 +139,10 @@ def _taught_and_asked(
         msg = f"--protocol {protocol} asks no {min(idle)}"
         hint = "it asks answerer and embedder; users talk in on-policy and in `learn dialogues`"
         raise UsageError(msg, hint=hint)
-    if options.twins and (protocol == "feedback-effect" or not (logs or protocol == "on-policy")):
+    withheld = set(options.twins) - {"other-case"}
+    if (options.twins and protocol == "feedback-effect") or (
+        withheld and not (logs or protocol == "on-policy")
+    ):
         msg = "--control has nothing to withhold: no system takes in logs"
         hint = "give dialogues with --logs FILE" if not logs else "feedback-effect has its own controls"
         raise UsageError(msg, hint=hint)

@@ -12,7 +12,7 @@ from dialogauge.agents.memory import FirstTurn
 from dialogauge.core import digest
 from dialogauge.core.protocols import Agent
 from dialogauge.core.settings import recorded
-from dialogauge.llm import ALONE, folder_digest
+from dialogauge.llm import alone, folder_digest
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_line
 from dialogauge.training import SftSettings, TuneFolder, TuneJob, train_offline, tune
@@ -57,7 +57,7 @@ class FolderTuner:
         place = TuneFolder(out)
 
         def work() -> None:
-            with ALONE:  # else what others sample would change the draws of this training
+            with alone():  # else what others sample would change the draws of this training
                 tune(job, train_offline, place)
 
         try:
