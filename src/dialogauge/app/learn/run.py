@@ -7,12 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.agents.memory import (
-    MEMORY_SYSTEMS,
-    WRITTEN,
-    Room,
-    TrainedMemory,
-)
+from dialogauge.agents.memory import MEMORY_SYSTEMS, WRITTEN, Room, TrainedMemory
 from dialogauge.app.clients import Clients
 from dialogauge.app.columns import AnswerColumns
 from dialogauge.app.command import ReadyStudy, StudyEntry, chosen_directory
@@ -32,18 +27,13 @@ from dialogauge.app.outcome import PlanJson
 from dialogauge.app.sources import PythonInput
 from dialogauge.core import UsageError
 from dialogauge.core.files import shown_path
-from dialogauge.data.tasks import (
-    LoggedDialogue,
-    TaskRecord,
-)
+from dialogauge.data.tasks import LoggedDialogue, TaskRecord
 from dialogauge.judges.answers import bert_scorer
 from dialogauge.llm import folder_digest
 from dialogauge.runs import RunDirectory, open_run
 from dialogauge.studies.learning.effects import feedback_effects
 from dialogauge.studies.learning.figures import NO_MODEL, LearnResult
-from dialogauge.studies.learning.judged import (
-    planted_answers,
-)
+from dialogauge.studies.learning.judged import planted_answers
 from dialogauge.studies.learning.memories import LearningSystem, Memories
 from dialogauge.studies.learning.page import learn_blocks, shown_answer, stored_page
 from dialogauge.studies.learning.study import LearningStudy

@@ -35,13 +35,7 @@ from dialogauge.runs import StoredRun
 from dialogauge.stats import Comparison, Estimate
 from dialogauge.studies.learning.controls import control_of
 from dialogauge.studies.learning.curves import LearningCurve
-from dialogauge.studies.learning.figures import (
-    CONTROLS,
-    OF_RUN,
-    LearnResult,
-    LearnSet,
-    is_quiet,
-)
+from dialogauge.studies.learning.figures import CONTROLS, OF_RUN, LearnResult, LearnSet, is_quiet
 from dialogauge.studies.learning.judged import PLANTED
 from dialogauge.studies.learning.teaching import TAUGHT
 
@@ -88,14 +82,8 @@ def step_tables(title: str, curves: Mapping[str, LearningCurve]) -> Iterator[Blo
             lost.append((name, Count(gone.lost.n), *shares))
     yield data_table(f"{title}: along the steps", ["system", *map(str, numbers)], rows)
     if slopes:
-        heads: list[Column] = [
-            "system",
-            "change a step",
-            "p (Holm)",
-            TableColumn("the score", "text"),
-            "best step",
-        ]
-        heads = [*heads, "score there", "score at the last"]
+        heads: list[Column] = ["system", "change a step", "p (Holm)", TableColumn("the score", "text")]
+        heads = [*heads, "best step", "score there", "score at the last"]
         yield data_table(f"{title}: does it learn? The best step is chosen after the fact", heads, slopes)
     if any(control_of(name.partition(OF_RUN)[0]) for name in curves):
         yield Callout(("Where a twin rises as its system does, the feedback is not what raises it.",))

@@ -42,6 +42,7 @@ from dialogauge.report import (
     data_table,
 )
 from dialogauge.studies.learning.kinds import KINDS, reply_kinds
+from dialogauge.studies.learning.scoring import by_dataset
 from dialogauge.text import counted
 
 _LONG: Final = 600
@@ -149,10 +150,8 @@ def task_tables(
         name: sum(count(m.text) for session in sessions for m in session.messages)
         for name, sessions in file.corpora.items()
     }
-    by_set: dict[str, list[TaskRecord]] = {name: [] for name in DATASETS}
-    for task in file.tasks:
-        by_set.setdefault(task.dataset, []).append(task)
-    sets = {name: _task_set(tasks, sizes, count) for name, tasks in by_set.items() if tasks}
+    here = by_dataset(file.tasks)
+    sets = {name: _task_set(here[name], sizes, count) for name in {**DATASETS, **here} if name in here}
     return TaskTables(
         tokenizer or "bytes/3",
         tuple(sets.values()),
