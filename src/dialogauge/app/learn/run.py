@@ -39,12 +39,6 @@ from dialogauge.studies.learning.page import learn_blocks, shown_answer, stored_
 from dialogauge.studies.learning.study import LearningStudy
 from dialogauge.text import counted
 
-_SHIPPED_RUN: Final = Path("runs", "learn")
-_FOLDER: Final = "memories"
-"""Of a run, where its memories are kept."""
-_TUNED: Final = "tuned"
-"""Of a run, where its trained models are."""
-
 
 class LearnPlanJson(PlanJson):
     """What `learn run` would do."""
@@ -74,7 +68,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         answerer, teaching = chosen_answerer(options, clients), None
         systems: tuple[LearningSystem, ...] = ()
         if protocol != "feedback-effect":
-            tuned = learn_directory(options).path / _TUNED
+            tuned = learn_directory(options).path / "tuned"
             systems = chosen_systems(options, clients, file, batches, folder=tuned, dry=dry)
         if protocol == "on-policy":
             systems = tuple(replace(system, logs=()) for system in systems)
@@ -85,7 +79,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         await clients.close()
         raise
     effects = feedback_effects(tasks, logs, options.seed) if protocol == "feedback-effect" else ()
-    folder = None if dry or effects else learn_directory(options).path / _FOLDER
+    folder = None if dry or effects else learn_directory(options).path / "memories"
     study = LearningStudy(
         file,
         tasks,
@@ -162,7 +156,7 @@ def chosen_room(options: AskedOptions) -> Room:
 def learn_directory(options: LearnOptions) -> RunDirectory:
     """Return the directory of a run; that of the shipped tasks has a name of its own."""
     shipped = not options.out and not options.inputs
-    return RunDirectory(_SHIPPED_RUN) if shipped else chosen_directory(options, "-learn")
+    return RunDirectory(Path("runs", "learn")) if shipped else chosen_directory(options, "-learn")
 
 
 def _references(run: str, tasks: Sequence[TaskRecord]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from dialogauge.core import Conversation
 from dialogauge.report import (
@@ -168,9 +168,6 @@ def cost_table(result: LearnResult) -> Block:
     return DataTable(title, columns, tuple(groups))
 
 
-_EXAMPLES: Final = "Of each system its best, its middle and its worst answer at the last step, by score."
-
-
 def example_section(run: StoredRun) -> Iterator[Section]:
     """Show what was recalled, and why, for three answers of each system whose memory says so.
 
@@ -194,7 +191,8 @@ def example_section(run: StoredRun) -> Iterator[Section]:
         cards = tuple(_example(rows[key]["details"], talks[key]) for key in own)
         parts.append(Section(system, (Cards(cards, wide=True),)))
     if parts:
-        yield Section("What was used", tuple(parts), _EXAMPLES, short="Examples", anchor="examples")
+        lead = "Of each system its best, its middle and its worst answer at the last step, by score."
+        yield Section("What was used", tuple(parts), lead, short="Examples", anchor="examples")
 
 
 def _example(details: Mapping[str, Any], talk: Conversation) -> Card:

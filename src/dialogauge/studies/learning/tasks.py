@@ -206,7 +206,9 @@ def task_blocks(tables: TaskTables) -> Iterator[Block]:
     """Lay out what there is: Table 1, Table 2, Tables 5 and 6, and what differs from what is published."""
     yield _kinds(tables)
     if tables.dialogues:
-        yield _feedback(tables)
+        counts = ((*one, Count(tables.feedback.get(one[0], 0), tables.replies)) for one in KINDS.items())
+        rows = [(kind, ", ".join(groups), count) for kind, groups, count in counts]
+        yield data_table("Feedback in the logs", ("kind", TableColumn("is", "text"), "replies"), rows)
     yield _sets(tables)
     yield from _partitions(tables.partitions)
     notes = list(tables.unlike_published)
@@ -241,14 +243,6 @@ def _kinds(tables: TaskTables) -> Block:
     rows.append(("MemoryBench, printed", "LiSo; LiLo; SiLo; SiSo", *["yes"] * 5, Count(20_000)))
     columns: list[Column] = ["", TableColumn("forms", "text"), *counts]
     return data_table("Kinds of memory and feedback (Table 1)", columns, rows)
-
-
-def _feedback(tables: TaskTables) -> Block:
-    """Lay out what users let show in logs: explicit or implicit, spoken or clicked."""
-    columns = ("kind", TableColumn("is", "text"), "replies")
-    counts = {kind: Count(tables.feedback.get(kind, 0), tables.replies) for kind in KINDS}
-    rows = [(kind, ", ".join(groups), counts[kind]) for kind, groups in KINDS.items()]
-    return data_table("Feedback in the logs", columns, rows)
 
 
 def _sets(tables: TaskTables) -> Block:
