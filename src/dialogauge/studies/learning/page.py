@@ -325,15 +325,10 @@ def _room_table(figures: LearnSet) -> Block:
 
 
 def _pair_table(pairs: Sequence[Comparison]) -> Block:
-    rows = [
-        (
-            f"{s.a} less {s.b}",
-            number(s.difference, signed=True),
-            p_value(s.p_holm, at_floor=s.at_floor),
-            s.side,
-        )
-        for s in pairs
-    ]
+    rows: list[Sequence[Cell]] = []
+    for one in pairs:
+        p, gain = p_value(one.p_holm, at_floor=one.at_floor), number(one.difference, signed=True)
+        rows.append((f"{one.a} less {one.b}", gain, p, one.side))
     columns = ("systems", "difference", "p (Holm)", TableColumn("the first is", "text"))
     return data_table("Case by case", columns, rows)
 
