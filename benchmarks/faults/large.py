@@ -74,9 +74,7 @@ def memory(folder: Path, heaps: Sequence[str] = HEAPS) -> Findings:
     findings = Findings(f"memory under {len(heaps)} kinds of huge replies")
     lines = []
     for heap in heaps:
-        faults = dict.fromkeys(range(60, 124), heap)
-        # What never ends is read as fast as it comes until time is up, and piles up from the first moment.
-        seen, rows = _judged(folder, 124, faults, latency=0.05, attempt_s=1 if "_forever" in heap else 4)
+        seen, rows = _judged(folder, 124, dict.fromkeys(range(60, 124), heap), latency=0.05)
         peak = seen["peak_mb"]
         findings.hold(peak < _MOST_MB, f"{heap}: {peak:.0f} MB")
         scored = [row for row in rows if row["scores"] is not None]
@@ -88,20 +86,14 @@ def memory(folder: Path, heaps: Sequence[str] = HEAPS) -> Findings:
 
 
 def _judged(
-    folder: Path,
-    number: int,
-    faults: dict[int, str],
-    *,
-    latency: float,
-    busy: bool = False,
-    attempt_s: float = 4,
+    folder: Path, number: int, faults: dict[int, str], *, latency: float, busy: bool = False
 ) -> tuple[dict[str, float], list[dict[str, object]]]:
     for old in (folder / "run").glob("*"):
         old.unlink()
     cases = Cases.drawn(number, seed=8)
     cases.write(folder)
     with OpenAIStub(cases.reply, latency=latency, faults=FaultPlan(choose=by_case(dict(faults)))) as stub:
-        patience(folder, stub.url, attempt_s=attempt_s, item_s=2 * attempt_s)
+        patience(folder, stub.url, attempt_s=4, item_s=8)
         with (folder / "patience.toml").open("a") as out:
             out.write(f"api_key_env = {json.dumps('STUB_KEY')}\n")
         seen = observe(folder, cases.log, cases.rubric, "patience.toml", key=_KEY, busy=busy)

@@ -7,9 +7,7 @@ from contextlib import ExitStack
 from typing import Final
 
 from dialogauge.app.command import Measurement
-from dialogauge.app.learn.settings import (
-    LearnCompareOptions,
-)
+from dialogauge.app.learn.settings import LearnCompareOptions
 from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.sources import PythonInput, is_run
 from dialogauge.core import UsageError
@@ -17,11 +15,7 @@ from dialogauge.core.files import shown_path
 from dialogauge.report import Block
 from dialogauge.runs import StoredRun, open_run
 from dialogauge.studies.learning.figures import LearnResult, compared_result
-from dialogauge.studies.learning.judged import (
-    JudgedAccuracy,
-    judged_accuracy,
-    judged_blocks,
-)
+from dialogauge.studies.learning.judged import JudgedAccuracy, judged_accuracy, judged_blocks
 from dialogauge.studies.learning.page import ComparedSystems, learn_blocks
 from dialogauge.studies.learning.published import PublishedTables, published_blocks, read_published
 
@@ -64,8 +58,5 @@ def _compared(outcome: CommandOutcome[Compared]) -> Iterable[Block]:
 
 
 COMPARE: Final[Measurement[LearnCompareOptions, Compared]] = Measurement(
-    name="compare",
-    prints=LearnResult | JudgedAccuracy | PublishedTables,
-    measure=_compare,
-    view=_compared,
+    name="compare", prints=LearnResult | JudgedAccuracy | PublishedTables, measure=_compare, view=_compared
 )

@@ -7,12 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.agents.memory import (
-    MEMORY_SYSTEMS,
-    WRITTEN,
-    Room,
-    TrainedMemory,
-)
+from dialogauge.agents.memory import MEMORY_SYSTEMS, WRITTEN, Room, TrainedMemory
 from dialogauge.app.clients import Clients
 from dialogauge.app.columns import AnswerColumns
 from dialogauge.app.command import ReadyStudy, StudyEntry, chosen_directory
@@ -32,28 +27,17 @@ from dialogauge.app.outcome import PlanJson
 from dialogauge.app.sources import PythonInput
 from dialogauge.core import UsageError
 from dialogauge.core.files import shown_path
-from dialogauge.data.tasks import (
-    LoggedDialogue,
-    TaskRecord,
-)
+from dialogauge.data.tasks import LoggedDialogue, TaskRecord
 from dialogauge.judges.answers import bert_scorer
 from dialogauge.llm import folder_digest
 from dialogauge.runs import RunDirectory, open_run
 from dialogauge.studies.learning.effects import feedback_effects
 from dialogauge.studies.learning.figures import NO_MODEL, LearnResult
-from dialogauge.studies.learning.judged import (
-    planted_answers,
-)
+from dialogauge.studies.learning.judged import planted_answers
 from dialogauge.studies.learning.memories import LearningSystem, Memories
 from dialogauge.studies.learning.page import learn_blocks, shown_answer, stored_page
 from dialogauge.studies.learning.study import LearningStudy
 from dialogauge.text import counted
-
-_SHIPPED_RUN: Final = Path("runs", "learn")
-_FOLDER: Final = "memories"
-"""Of a run, where its memories are kept."""
-_TUNED: Final = "tuned"
-"""Of a run, where its trained models are."""
 
 
 class LearnPlanJson(PlanJson):
@@ -86,7 +70,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         answerer, teaching = chosen_answerer(options, clients), None
         systems: tuple[LearningSystem, ...] = ()
         if protocol != "feedback-effect":
-            tuned = learn_directory(options).path / _TUNED
+            tuned = learn_directory(options).path / "tuned"
             systems = chosen_systems(options, clients, file, batches, folder=tuned, dry=dry)
         if protocol == "on-policy":
             systems = tuple(replace(system, logs=()) for system in systems)
@@ -98,7 +82,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         await clients.close()
         raise
     effects = feedback_effects(tasks, logs, options.seed) if protocol == "feedback-effect" else ()
-    folder = None if dry or effects else learn_directory(options).path / _FOLDER
+    folder = None if dry or effects else learn_directory(options).path / "memories"
     study = LearningStudy(
         file,
         tasks,
@@ -182,7 +166,7 @@ def chosen_room(options: AskedOptions) -> Room:
 def learn_directory(options: LearnOptions) -> RunDirectory:
     """Return the directory of a run; that of the shipped tasks has a name of its own."""
     shipped = not options.out and not options.inputs
-    return RunDirectory(_SHIPPED_RUN) if shipped else chosen_directory(options, "-learn")
+    return RunDirectory(Path("runs", "learn")) if shipped else chosen_directory(options, "-learn")
 
 
 def _references(run: str, tasks: Sequence[TaskRecord]) -> dict[str, Any]:

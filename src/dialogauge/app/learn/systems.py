@@ -37,16 +37,12 @@ from dialogauge.app.outcome import CommandOutcome
 from dialogauge.core import UsageError
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import Agent
-from dialogauge.data.tasks import (
-    TaskFile,
-)
+from dialogauge.data.tasks import TaskFile
 from dialogauge.llm import JsonEndpoint
 from dialogauge.report import Block, Page, Section, data_table
 from dialogauge.studies.learning.controls import control_of, twins
 from dialogauge.studies.learning.figures import CONTROLS, OF_RUN
-from dialogauge.studies.learning.judged import (
-    PLANTED,
-)
+from dialogauge.studies.learning.judged import PLANTED
 from dialogauge.studies.learning.memories import Chunk, LearningSystem
 from dialogauge.training import SftSettings
 
@@ -77,21 +73,20 @@ def chosen_systems(
 
     Raises UsageError for a system that there is none of, or that is there twice.
     """
-    systems: dict[str, LearningSystem] = {}
+    systems, embedder, client = dict[str, LearningSystem](), None, None
+    named = [named_system(text)[1] for text in options.systems]
     evidence: dict[str | None, dict[str, Sequence[str]]] = {}
     for task in file.tasks:
         of_corpus = evidence.setdefault(task.corpus, {})  # a question may stand there twice
         of_corpus[task.question] = (*of_corpus.get(task.question, ()), *task.evidence)
-    embedder = None
-    if any(named_system(text)[1].startswith("embed") for text in options.systems) and not dry:
+    if any(reference.startswith("embed") for reference in named) and not dry:
         if (settings := chosen_role(options, "embedder")) is None:
             msg = "nobody makes the vectors that a system of embeddings needs"
             hint = "give --role embedder=file:FOLDER or --role embedder=MODEL@URL#KEYVAR"
             raise UsageError(msg, hint=hint)
         embedder = clients.build_embedder(settings)
     writes = chosen_role(options, "memory")
-    client = None
-    if writes is not None and not dry and any(named_system(text)[1] in WRITTEN for text in options.systems):
+    if writes is not None and not dry and not WRITTEN.isdisjoint(named):
         client = clients.build(writes, "memory")
     asked = [text for text in options.systems if not (options.controls and text in CONTROLS)]
     for text in [*(CONTROLS if options.controls else ()), *asked]:

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from dialogauge.app.command import Measurement
-from dialogauge.app.learn.settings import (
-    LearnTasksOptions,
-)
+from dialogauge.app.learn.settings import LearnTasksOptions
 from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.sources import PythonInput, is_run
 from dialogauge.core import RecordFault, UsageError
@@ -32,6 +30,7 @@ from dialogauge.data.tasks import (
 from dialogauge.report import words
 from dialogauge.runs import RunDirectory
 from dialogauge.studies.learning.memories import Chunk, chunk_of
+from dialogauge.studies.learning.scoring import by_dataset
 from dialogauge.studies.learning.tasks import TaskTables, task_blocks, task_tables
 from dialogauge.text import counted
 
@@ -75,8 +74,7 @@ def chosen_tasks(
         remarks.append(f"{several} with evidence that the corpus does not have, left out of recall: {first}")
     remarks += unlike_published(tasks)
     if sample is not None:
-        sets = {task.dataset: None for task in tasks}
-        tasks = [t for name in sets for t in sample_tasks([t for t in tasks if t.dataset == name], sample)]
+        tasks = [t for of in by_dataset(tasks).values() for t in sample_tasks(of, sample)]
     return file, tasks
 
 
@@ -139,10 +137,7 @@ def training_tasks(tasks: Sequence[TaskRecord], logged: Collection[str]) -> list
     """Return the tasks that teach: those of logs, else four of five of each set, as MemoryBench draws."""
     if logged:
         return [task for task in tasks if task.id in logged]
-    sets: dict[str, list[TaskRecord]] = {}
-    for task in tasks:
-        sets.setdefault(task.dataset, []).append(task)
-    return [task for of in sets.values() for task in split_tasks(of)[0]]
+    return [task for of in by_dataset(tasks).values() for task in split_tasks(of)[0]]
 
 
 def disputed_tasks(path: str | None, tasks: Sequence[TaskRecord]) -> dict[str, bool]:

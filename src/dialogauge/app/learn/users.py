@@ -31,7 +31,9 @@ def teaching_of(
     Raises UsageError where a task's user needs a model, and there is none.
     """
     simulator = scorer = None
-    if (settings := chosen_role(options, "simulator")) is not None and any(map(_needs_model, tasks)):
+    if (settings := chosen_role(options, "simulator")) is not None and any(
+        metric_rule(task) is None for task in tasks
+    ):
         from dialogauge.judges.rubric.judge import RubricJudge
 
         simulator = clients.build(settings, "simulator")
@@ -41,7 +43,3 @@ def teaching_of(
         remarks.append(f"calls are counted as if users left soon: a dialogue takes {most} at most")
     users = {task.id: user_of_task(task, simulator, scorer) for task in tasks}
     return Teaching(tasks, users, options.rounds, steps, batch, options.seed)
-
-
-def _needs_model(task: TaskRecord) -> bool:
-    return metric_rule(task) is None

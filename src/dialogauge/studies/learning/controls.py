@@ -66,11 +66,11 @@ def other_questions(
     if all(system.control != "other-case" for system in systems):
         return {}
     questions = {(task.dataset, task.language, task.id): task.question for task in tasks}
-    moved = _moved(questions, [key[:2] for key in questions], seed)
-    if alone := next((key for key in questions if key not in moved), None):
+    others = moved(questions, [key[:2] for key in questions], seed)
+    if alone := next((key for key in questions if key not in others), None):
         msg = f"other-case finds no other question of {alone[0]} in its language"
         raise UsageError(msg, hint="ask more tasks, or leave --control other-case out")
-    return {key[2]: question for key, question in moved.items()}
+    return {key[2]: question for key, question in others.items()}
 
 
 def _echo(dialogues: Sequence[Led]) -> tuple[Led, ...]:
@@ -86,8 +86,8 @@ def _shuffled(dialogues: Sequence[Led], seed: int) -> tuple[Led, ...]:
     }
     rounds = {(t.id, one.round): one for t, feedback in dialogues if feedback for one in feedback.rounds}
     words = {(id, place): talk.messages[place] for id, talk in talks.items() for place in _after(talk)}
-    of = _moved(rounds, [language[id] for id, _ in rounds], seed)
-    spoken = _moved(words, [language[id] for id, _ in words], seed)
+    of = moved(rounds, [language[id] for id, _ in rounds], seed)
+    spoken = moved(words, [language[id] for id, _ in words], seed)
     shuffled = []
     for talk, feedback in dialogues:
         messages = [
@@ -111,14 +111,14 @@ def _after(talk: Conversation) -> list[int]:
     return [place for place, role in enumerate(roles) if role == "user" and place > first]
 
 
-def _moved(values: Mapping[_K, _V], groups: Sequence[Hashable], seed: int) -> dict[_K, _V]:
+def moved(values: Mapping[_K, _V], groups: Sequence[Hashable], seed: int | str) -> dict[_K, _V]:
     """Return by key the value of another key of its group, each value once; a key that is alone has none."""
     by_group: dict[Hashable, list[_K]] = {}
     for key, group in zip(values, groups, strict=True):
         by_group.setdefault(group, []).append(key)
-    moved: dict[_K, _V] = {}
+    others: dict[_K, _V] = {}
     for keys in by_group.values():
         random.Random(seed).shuffle(keys)
         if len(keys) > 1:
-            moved |= {key: values[other] for key, other in zip(keys, [*keys[1:], keys[0]], strict=True)}
-    return moved
+            others |= {key: values[other] for key, other in zip(keys, [*keys[1:], keys[0]], strict=True)}
+    return others

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from random import Random
 from typing import Final, Literal
 
 from dialogauge.agents.memory import Memory, MessagesMemory, NoMemory
 from dialogauge.data import Mask
 from dialogauge.data.tasks import LoggedDialogue, TaskRecord
+from dialogauge.studies.learning.controls import moved
 from dialogauge.studies.learning.kinds import feedback_kinds
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, chunk_of, masked_task
-from dialogauge.studies.learning.scoring import metric_of
+from dialogauge.studies.learning.scoring import by_dataset, metric_of
 
 Condition = Literal["without", "own", "other"]
 _MOST: Final = 100
@@ -53,10 +53,7 @@ def feedback_effects(
         logs: By the system that led them.
         seed: Of whose dialogue another one is.
     """
-    scored: dict[str, list[TaskRecord]] = {}
-    for task in tasks:
-        scored.setdefault(task.dataset, []).append(task)
-    tasks = [t for of in scored.values() for n, t in enumerate(of) if metric_of(t) or n < _MOST]
+    tasks = [t for of in by_dataset(tasks).values() for n, t in enumerate(of) if metric_of(t) or n < _MOST]
     effects = [_effect("without", "", NoMemory, [(task, ()) for task in tasks])]
     for name, dialogues in logs.items():
         own = {str(d.conversation.metadata.get("task")): d for d in dialogues}
@@ -84,11 +81,7 @@ def _shown(dialogue: LoggedDialogue) -> tuple[Chunk, ...]:
 
 def _others(tasks: Sequence[TaskRecord], seed: int) -> dict[str, str]:
     """Return by task another one of its data set, each of them once; nothing for one that is alone."""
-    by_set: dict[str, list[str]] = {}
-    for task in tasks:
-        by_set.setdefault(task.dataset, []).append(task.id)
     others: dict[str, str] = {}
-    for dataset, ids in by_set.items():
-        Random(f"{seed}\x1f{dataset}").shuffle(ids)
-        others |= dict(zip(ids, [*ids[1:], ids[0]], strict=True)) if len(ids) > 1 else {}
+    for name, of in by_dataset(tasks).items():
+        others |= moved({task.id: task.id for task in of}, [name] * len(of), f"{seed}\x1f{name}")
     return others

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from dialogauge.core import Conversation
 from dialogauge.report import (
@@ -35,13 +35,7 @@ from dialogauge.runs import StoredRun
 from dialogauge.stats import Comparison, Estimate
 from dialogauge.studies.learning.controls import control_of
 from dialogauge.studies.learning.curves import LearningCurve
-from dialogauge.studies.learning.figures import (
-    CONTROLS,
-    OF_RUN,
-    LearnResult,
-    LearnSet,
-    is_quiet,
-)
+from dialogauge.studies.learning.figures import CONTROLS, OF_RUN, LearnResult, LearnSet, is_quiet
 from dialogauge.studies.learning.judged import PLANTED
 from dialogauge.studies.learning.teaching import TAUGHT
 
@@ -88,14 +82,8 @@ def step_tables(title: str, curves: Mapping[str, LearningCurve]) -> Iterator[Blo
             lost.append((name, Count(gone.lost.n), *shares))
     yield data_table(f"{title}: along the steps", ["system", *map(str, numbers)], rows)
     if slopes:
-        heads: list[Column] = [
-            "system",
-            "change a step",
-            "p (Holm)",
-            TableColumn("the score", "text"),
-            "best step",
-        ]
-        heads = [*heads, "score there", "score at the last"]
+        heads: list[Column] = ["system", "change a step", "p (Holm)", TableColumn("the score", "text")]
+        heads = [*heads, "best step", "score there", "score at the last"]
         yield data_table(f"{title}: does it learn? The best step is chosen after the fact", heads, slopes)
     if any(control_of(name.partition(OF_RUN)[0]) for name in curves):
         yield Callout(("Where a twin rises as its system does, the feedback is not what raises it.",))
@@ -192,9 +180,6 @@ def cost_table(result: LearnResult) -> Block:
     return DataTable(title, columns, tuple(groups))
 
 
-_EXAMPLES: Final = "Of each system its best, its middle and its worst answer at the last step, by score."
-
-
 def example_section(run: StoredRun) -> Iterator[Section]:
     """Show what was recalled, and why, for three answers of each system whose memory says so.
 
@@ -218,7 +203,8 @@ def example_section(run: StoredRun) -> Iterator[Section]:
         cards = tuple(_example(rows[key]["details"], talks[key]) for key in own)
         parts.append(Section(system, (Cards(cards, wide=True),)))
     if parts:
-        yield Section("What was used", tuple(parts), _EXAMPLES, short="Examples", anchor="examples")
+        lead = "Of each system its best, its middle and its worst answer at the last step, by score."
+        yield Section("What was used", tuple(parts), lead, short="Examples", anchor="examples")
 
 
 def _example(details: Mapping[str, Any], talk: Conversation) -> Card:

@@ -331,8 +331,8 @@ def _room_table(figures: LearnSet) -> Block:
 def _pair_table(pairs: Sequence[Comparison]) -> Block:
     rows: list[Sequence[Cell]] = []
     for one in pairs:
-        gain = Number(one.difference.value, 3, one.difference.interval, signed=True)
-        rows.append((f"{one.a} less {one.b}", gain, p_value(one.p_holm, at_floor=one.at_floor), one.side))
+        p, gain = p_value(one.p_holm, at_floor=one.at_floor), number(one.difference, signed=True)
+        rows.append((f"{one.a} less {one.b}", gain, p, one.side))
     columns = ("systems", "difference", "p (Holm)", TableColumn("the first is", "text"))
     return data_table("Case by case", columns, rows)
 
@@ -350,11 +350,8 @@ def _memory_table(costs: Mapping[str, MemoryCost]) -> Block:
         )
         for name, cost in costs.items()
     ]
-    return data_table(
-        "Taken in; growth is the time of a message of the last quarter to one of the first",
-        heads,
-        rows,
-    )
+    title = "Taken in; growth is the time of a message of the last quarter to one of the first"
+    return data_table(title, heads, rows)
 
 
 def _vendor_tables(run: StoredRun) -> Iterator[Block]:

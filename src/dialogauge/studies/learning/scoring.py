@@ -34,6 +34,14 @@ class CaseScore:
     """Whether the score is the plain mean of several values, which a model has yet to merge."""
 
 
+def by_dataset(tasks: Iterable[TaskRecord]) -> dict[str, list[TaskRecord]]:
+    """Return tasks by data set, in their order."""
+    sets: dict[str, list[TaskRecord]] = {}
+    for task in tasks:
+        sets.setdefault(task.dataset, []).append(task)
+    return sets
+
+
 def metric_of(task: TaskRecord) -> str | None:
     """Return the metric of a task: the one that it names, its data set's, or what its answer asks for.
 

@@ -42,6 +42,7 @@ from dialogauge.report import (
     data_table,
 )
 from dialogauge.studies.learning.kinds import KINDS, reply_kinds
+from dialogauge.studies.learning.scoring import by_dataset
 from dialogauge.text import counted
 
 _LONG: Final = 600
@@ -149,10 +150,8 @@ def task_tables(
         name: sum(count(m.text) for session in sessions for m in session.messages)
         for name, sessions in file.corpora.items()
     }
-    by_set: dict[str, list[TaskRecord]] = {name: [] for name in DATASETS}
-    for task in file.tasks:
-        by_set.setdefault(task.dataset, []).append(task)
-    sets = {name: _task_set(tasks, sizes, count) for name, tasks in by_set.items() if tasks}
+    here = by_dataset(file.tasks)
+    sets = {name: _task_set(here[name], sizes, count) for name in {**DATASETS, **here} if name in here}
     return TaskTables(
         tokenizer or "bytes/3",
         tuple(sets.values()),
@@ -207,7 +206,9 @@ def task_blocks(tables: TaskTables) -> Iterator[Block]:
     """Lay out what there is: Table 1, Table 2, Tables 5 and 6, and what differs from what is published."""
     yield _kinds(tables)
     if tables.dialogues:
-        yield _feedback(tables)
+        counts = ((*one, Count(tables.feedback.get(one[0], 0), tables.replies)) for one in KINDS.items())
+        rows = [(kind, ", ".join(groups), count) for kind, groups, count in counts]
+        yield data_table("Feedback in the logs", ("kind", TableColumn("is", "text"), "replies"), rows)
     yield _sets(tables)
     yield from _partitions(tables.partitions)
     notes = list(tables.unlike_published)
@@ -242,14 +243,6 @@ def _kinds(tables: TaskTables) -> Block:
     rows.append(("MemoryBench, printed", "LiSo; LiLo; SiLo; SiSo", *["yes"] * 5, Count(20_000)))
     columns: list[Column] = ["", TableColumn("forms", "text"), *counts]
     return data_table("Kinds of memory and feedback (Table 1)", columns, rows)
-
-
-def _feedback(tables: TaskTables) -> Block:
-    """Lay out what users let show in logs: explicit or implicit, spoken or clicked."""
-    columns = ("kind", TableColumn("is", "text"), "replies")
-    counts = {kind: Count(tables.feedback.get(kind, 0), tables.replies) for kind in KINDS}
-    rows = [(kind, ", ".join(groups), counts[kind]) for kind, groups in KINDS.items()]
-    return data_table("Feedback in the logs", columns, rows)
 
 
 def _sets(tables: TaskTables) -> Block:
