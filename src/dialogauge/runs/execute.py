@@ -140,7 +140,7 @@ class Sink(Protocol):
     def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
         """Take a finished unit with its rows."""
 
-    def holds(self, key: str) -> bool:
+    def has_unit(self, key: str) -> bool:
         """Say whether it has a finished unit, failed or not."""
 
     def flush_if_due(self) -> float | None:
@@ -247,7 +247,7 @@ class _Workers:
     def _may_begin(self, unit: WorkUnit) -> bool:
         """Say whether all has ended that a unit waits for; else let it wait for the first that has not."""
         for key in unit.after:
-            if key in self.open or not self.sink.holds(key):
+            if key in self.open or not self.sink.has_unit(key):
                 self.waiting.setdefault(key, []).append(unit)
                 return False
         return True

@@ -456,7 +456,7 @@ class RunDatabase:
                 return None
             return StoredUnit(key, row[0], self._rows_reader()(unpack(row[1], read_as(row[2], bytes))))
 
-    def holds(self, key: str) -> bool:
+    def has_unit(self, key: str) -> bool:
         """Say whether a unit is finished, failed or not."""
         name = bytes.fromhex(key)
         if any(place[0] == name for _, place, _ in reversed(self._pending)):

@@ -185,7 +185,7 @@ class Study(Protocol[R]):
         del unit
         return False
 
-    def holds(self, unit: WorkUnit, database: RunDatabase) -> bool:
+    def still_holds(self, unit: WorkUnit, database: RunDatabase) -> bool:
         """Say whether a stored unit still holds; else it is done anew.
 
         Asked where nothing is done anew that the unit waits for. Mostly its key says all that it stands on.
@@ -433,8 +433,8 @@ class UnitQueue:
         self.progress = progress
         self.planned: dict[bytes, int] = {}
         """Key of every unit that was planned so far, with its place."""
-        self._anew: set[str] = set()
-        """Keys of what is done in this call."""
+        self._repeated: set[bytes] = set()
+        """Keys of stored units that are done anew."""
 
     def __iter__(self) -> Iterator[WorkUnit]:
         """Yield what is left."""
@@ -453,17 +453,22 @@ class UnitQueue:
         if failed is None or self._study.recomputes:
             return self._begun(unit)
         if self._database is not None:
-            if not self._anew.isdisjoint(unit.after) or not self._study.holds(unit, self._database):
+            if any(map(self._is_done_anew, unit.after)) or not self._study.still_holds(unit, self._database):
+                self._repeated.add(key)
                 return self._begun(unit)
             self._database.keep_conversation(unit)
             if failed and self._retry_failed and (stored := self._database.unit(key)):
+                self._repeated.add(key)
                 return self._begun(replace(unit, earlier=stored.rows))
         self.progress.resumed += 1
         return None
 
+    def _is_done_anew(self, key: str) -> bool:
+        name = bytes.fromhex(key)
+        return name in self._repeated or name not in self._finished
+
     def _begun(self, unit: WorkUnit) -> WorkUnit:
         """Return a unit that is to be done; before the first, hold on to what is shown."""
-        self._anew.add(unit.key)
         if not self._held and self._database is not None:
             self._database.hold_shown(self._finished, _part(self._study))
             self._held = True

@@ -61,7 +61,7 @@ class _Nowhere:
     def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
         pass
 
-    def holds(self, key: str) -> bool:
+    def has_unit(self, key: str) -> bool:
         return False
 
     def flush_if_due(self) -> None:

@@ -58,7 +58,7 @@ class Sink:
     def flush_if_due(self) -> None:
         return None
 
-    def holds(self, key: str) -> bool:
+    def has_unit(self, key: str) -> bool:
         return key in self.before
 
     def why(self, name: str) -> str:

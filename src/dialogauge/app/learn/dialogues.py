@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from dialogauge.app.candidates import read_agents, read_candidates
 from dialogauge.app.clients import Clients
 from dialogauge.app.command import StudyEntry, chosen_directory
-from dialogauge.app.learn.run import LearnPlanJson, PreparedLearning, chosen_room
+from dialogauge.app.learn.run import RUN, PreparedLearning, chosen_room
 from dialogauge.app.learn.settings import LearnDialoguesOptions
 from dialogauge.app.learn.systems import chosen_answerer, chosen_systems
 from dialogauge.app.learn.tasks import chosen_logs, chosen_tasks, task_ids, training_tasks
@@ -18,7 +19,6 @@ from dialogauge.app.simulate import expect_answers
 from dialogauge.app.sources import PythonInput
 from dialogauge.studies.learning.figures import NO_MODEL, LearnResult
 from dialogauge.studies.learning.memories import Memories
-from dialogauge.studies.learning.page import learn_blocks, stored_page
 from dialogauge.studies.learning.study import LearningStudy
 from dialogauge.text import counted
 
@@ -37,7 +37,7 @@ async def _prepare(options: LearnDialoguesOptions, python: PythonInput, *, dry: 
     try:
         answerer = chosen_answerer(options, clients, *named)
         systems = chosen_systems(options, clients, file, {}, folder=Path(), dry=dry)  # none learns
-        teaching = teaching_of(options, clients, tasks, remarks if dry else [])
+        teaching = teaching_of(options, clients, tasks)
     except BaseException:
         await clients.close()
         raise
@@ -62,20 +62,12 @@ async def _prepare(options: LearnDialoguesOptions, python: PythonInput, *, dry: 
     )
 
 
-DIALOGUES: Final[StudyEntry[LearnDialoguesOptions, PreparedLearning, LearnResult]] = StudyEntry(
-    name="learn",
-    prints=LearnResult,
-    plans=LearnPlanJson,
+DIALOGUES: Final[StudyEntry[Any, PreparedLearning, LearnResult]] = replace(
+    RUN,
     unit="dialogue",
     prepare=_prepare,
     directory=lambda options: chosen_directory(options, "-dialogues"),
-    notes=lambda prepared, run: prepared.remarks,
-    failed_share=lambda result: result.failed_share,
-    counts=lambda prepared, units: {"answers": units},
-    measured=20,
     plan_words=lambda plan, options: (
         f"would lead {plan.left:,} of {counted(plan.counts['answers'], 'dialogue')} with {plan.judge}"
     ),
-    view=lambda outcome: learn_blocks(outcome.result),
-    page=stored_page,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -30,7 +30,7 @@ from dialogauge.core.files import shown_path
 from dialogauge.data.tasks import LoggedDialogue, TaskRecord
 from dialogauge.judges.answers import bert_scorer
 from dialogauge.llm import folder_digest
-from dialogauge.runs import RunDirectory, open_run
+from dialogauge.runs import RunDirectory, StudyRun, open_run
 from dialogauge.studies.learning.effects import feedback_effects
 from dialogauge.studies.learning.figures import NO_MODEL, LearnResult
 from dialogauge.studies.learning.judged import planted_answers
@@ -74,8 +74,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
             systems = chosen_systems(options, clients, file, batches, folder=tuned, dry=dry)
         if protocol == "on-policy":
             systems = tuple(replace(system, logs=()) for system in systems)
-            plan_notes = remarks if dry else []
-            teaching = teaching_of(options, clients, teaching_tasks, plan_notes, options.steps, options.batch)
+            teaching = teaching_of(options, clients, teaching_tasks, options.steps, options.batch)
         else:
             _expect_liked(systems)
     except BaseException:
@@ -179,14 +178,23 @@ def _references(run: str, tasks: Sequence[TaskRecord]) -> dict[str, Any]:
     return {"run": shown_path(run), "of": of}
 
 
-RUN: Final[StudyEntry[LearnOptions, PreparedLearning, LearnResult]] = StudyEntry(
+def learn_notes(prepared: PreparedLearning, run: StudyRun[LearnResult] | None) -> Iterator[str]:
+    """Say what is odd of the tasks, and what a plan does not count."""
+    yield from prepared.remarks
+    teaching = prepared.study.teaching
+    if run is None and teaching is not None and teaching.asks_models:
+        most = 3 * teaching.rounds - 2
+        yield f"calls are counted as if users left soon: a dialogue takes up to {most}"
+
+
+RUN: Final[StudyEntry[Any, PreparedLearning, LearnResult]] = StudyEntry(
     name="learn",
     prints=LearnResult,
     plans=LearnPlanJson,
     unit="answer",
     prepare=_prepare,
     directory=learn_directory,
-    notes=lambda prepared, run: prepared.remarks,
+    notes=learn_notes,
     failed_share=lambda result: result.failed_share,
     counts=lambda prepared, units: {"answers": units},
     measured=20,

@@ -31,7 +31,6 @@ from dialogauge.app.learn.settings import (
     LearnOptions,
     LearnSystemsOptions,
 )
-from dialogauge.app.learn.tuning import FolderTuner
 from dialogauge.app.merging import load_config, references, training_settings
 from dialogauge.app.outcome import CommandOutcome
 from dialogauge.core import UsageError
@@ -44,7 +43,6 @@ from dialogauge.studies.learning.controls import control_of, twins
 from dialogauge.studies.learning.figures import CONTROLS, OF_RUN
 from dialogauge.studies.learning.judged import PLANTED
 from dialogauge.studies.learning.memories import Chunk, LearningSystem
-from dialogauge.training import SftSettings
 
 _SFT: Final[Mapping[str, Any]] = {
     "learning_rate": 1e-4,
@@ -166,6 +164,9 @@ def _vendor(reference: str, options: AskedOptions, clients: Clients) -> Callable
 
 def _trained(options: AskedOptions, clients: Clients, folder: Path) -> Callable[..., Memory]:
     """Return what builds memories that are trained, by default as MemoryBench trains them."""
+    from dialogauge.app.learn.tuning import FolderTuner
+    from dialogauge.training import SftSettings
+
     role, tuner = chosen_role(options, "answerer"), None
     if role is not None and role.model.startswith("file:"):
         settings = training_settings(SftSettings, options.config_file, **_SFT)

@@ -20,13 +20,10 @@ def teaching_of(
     options: AskedOptions,
     clients: Clients,
     tasks: Sequence[TaskRecord],
-    remarks: list[str],
     steps: int = 1,
     batch: int = 1,
 ) -> Teaching:
     """Build the users of tasks, and say how dialogues with them are led.
-
-    What a plan does not count goes to `remarks`, where nothing is done.
 
     Raises UsageError where a task's user needs a model, and there is none.
     """
@@ -39,7 +36,5 @@ def teaching_of(
         simulator = clients.build(settings, "simulator")
         judging = chosen_role(options, "judge") or settings
         scorer = RubricJudge(load_rubric(_SCORER), clients.build(judging, "judge"))
-        most = 3 * options.rounds - 2
-        remarks.append(f"calls are counted as if users left soon: a dialogue takes {most} at most")
     users = {task.id: user_of_task(task, simulator, scorer) for task in tasks}
     return Teaching(tasks, users, options.rounds, steps, batch, options.seed)

@@ -42,7 +42,7 @@ from dialogauge.studies.learning.partitions import (
     references_of,
 )
 from dialogauge.studies.learning.taught import TaughtFigures, taught_figures
-from dialogauge.studies.learning.teaching import TAUGHT
+from dialogauge.studies.learning.teaching import TRAINING
 from dialogauge.text import counted
 
 CONTROLS: Final = ("none", "full", "oracle")
@@ -245,7 +245,7 @@ def _result(
     cases: Iterable[Case], facts: Mapping[str, Any], notes: Iterable[Case], pending: int
 ) -> LearnResult:
     room, normed, both = facts["room"], facts.get("references") or {}, [*cases]
-    every = [case for case in both if not case.get(TAUGHT)]
+    every = [case for case in both if not case.get(TRAINING)]
     asked = {(case["system"], case["memory"]) for case in every}
     notes = [note for note in notes if (note["system"], note.get("memory")) in asked]
     by_set = grouped((case for case in every if _plainly(case["system"]) not in PLANTED), "dataset")
@@ -267,7 +267,7 @@ def _result(
         {name: along for name, of in partitions.items() if (along := _along(name, of, by_set, unmerged))},
         pending=pending,
         planted=sum(_plainly(case["system"]) in PLANTED for case in every),
-        taught=taught_figures(case for case in both if case.get(TAUGHT)),
+        taught=taught_figures(case for case in both if case.get(TRAINING)),
         kinds={name: gains for name, of in by_set.items() if (gains := _gains_by_kind(of, sets[name].unit))},
     )
 

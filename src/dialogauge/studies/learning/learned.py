@@ -37,7 +37,7 @@ from dialogauge.studies.learning.controls import control_of
 from dialogauge.studies.learning.curves import LearningCurve
 from dialogauge.studies.learning.figures import CONTROLS, OF_RUN, LearnResult, LearnSet, is_quiet
 from dialogauge.studies.learning.judged import PLANTED
-from dialogauge.studies.learning.teaching import TAUGHT
+from dialogauge.studies.learning.teaching import TRAINING
 
 
 def number(estimate: Estimate | None, *, signed: bool = False) -> Cell:
@@ -187,7 +187,11 @@ def example_section(run: StoredRun) -> Iterator[Section]:
     """
     chosen: dict[str, list[tuple[int, float, str]]] = {}
     for row in run.rows():
-        if row["details"].get("given") and not row["details"].get(TAUGHT) and row["candidate"] not in PLANTED:
+        if (
+            row["details"].get("given")
+            and not row["details"].get(TRAINING)
+            and row["candidate"] not in PLANTED
+        ):
             place = (row["details"]["step"], -(row["details"].get("score") or 0.0), row["conversation_id"])
             chosen.setdefault(row["candidate"], []).append(place)
     ids: dict[tuple[str, str], None] = {}

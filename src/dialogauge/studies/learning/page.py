@@ -60,7 +60,7 @@ from dialogauge.studies.learning.learned import (
 from dialogauge.studies.learning.memories import MemoryCost
 from dialogauge.studies.learning.partitions import figures_table, left_out_notes, partition_dots
 from dialogauge.studies.learning.taught import taught_table
-from dialogauge.studies.learning.teaching import TAUGHT
+from dialogauge.studies.learning.teaching import TRAINING
 from dialogauge.text import counted
 
 _SETTINGS: Final = (
@@ -129,7 +129,7 @@ def stored_page(run: StoredRun) -> Page:
 
 
 def _answer(row: Row) -> bool:
-    return row["candidate"] not in PLANTED and not row["details"].get(TAUGHT)
+    return row["candidate"] not in PLANTED and not row["details"].get(TRAINING)
 
 
 def _taught(result: LearnResult) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final, cast
 
-from dialogauge.agents import PlayedSession
+from dialogauge.agents import PlayedSession, play
 from dialogauge.agents.memory import (
     MemoryAgent,
     RecalledDialogue,
@@ -63,7 +63,7 @@ from dialogauge.studies.learning.scoring import (
     options_of,
 )
 from dialogauge.studies.learning.teaching import (
-    TAUGHT,
+    TRAINING,
     DialogueUnit,
     LedDialogues,
     Teaching,
@@ -142,7 +142,6 @@ class LearningStudy(Study[LearnResult]):
             name: Chunk(name, tuple((session, None) for session in sessions), corpus=True)
             for name, sessions in self.file.corpora.items()
         }
-        self._digests = {digest_of(()), *(digest_of((chunk,)) for chunk in self._corpora.values())}
         self._options = options_of(self.tasks) if self.options else {}
         self._led = LedDialogues()
         self._places = {name: message_places(chunk) for name, chunk in self._corpora.items()}
@@ -159,8 +158,10 @@ class LearningStudy(Study[LearnResult]):
         row = unit.rows[0]
         if row["candidate"] in {*(system.name for system in self.systems), *self.planted}:
             return False
-        logs = self.teaching is not None or any(system.logs for system in self.systems)
-        return logs or row["details"]["memory"] in self._digests
+        if self.teaching is not None or any(system.logs for system in self.systems):
+            return True
+        corpora = {digest_of(()), *(digest_of((chunk,)) for chunk in self._corpora.values())}
+        return row["details"]["memory"] in corpora
 
     def opened(self, database: RunDatabase) -> None:
         """Take the run file; UsageError where it holds answers of another room, answerer or protocol."""
@@ -178,7 +179,7 @@ class LearningStudy(Study[LearnResult]):
             raise UsageError(msg, hint="choose another directory with -o, or start anew with --fresh")
         database.put_meta(_CONDITIONS, conditions)
 
-    def holds(self, unit: WorkUnit, database: RunDatabase) -> bool:
+    def still_holds(self, unit: WorkUnit, database: RunDatabase) -> bool:
         """Say whether a row stands on the dialogues that the run holds now."""
         if self.teaching is None or not isinstance(unit, DialogueUnit | LearnUnit) or unit.system is None:
             return True
@@ -227,40 +228,32 @@ class LearningStudy(Study[LearnResult]):
 
     def _planned(self, system: LearningSystem, places: Iterator[int]) -> Iterator[WorkUnit]:
         """Yield the units of a system; each names those that its memory stands on."""
-        about, asks = MemoryAgent(system.empty(), self.answerer, self.room).digest, self._asks
-        *asks, answerer = asks
+        about = MemoryAgent(system.empty(), self.answerer, self.room).digest
+        *asks, answerer = self._asks
         if system.control is not None:  # twins are the same memory
             about = digest([about, system.control, self._others if system.control == "other-case" else {}])
-        groups: dict[str | None, list[TaskRecord]] = {}
+        by_corpus: dict[str | None, list[TaskRecord]] = {}
         for task in self.tasks:
-            groups.setdefault(task.corpus, []).append(task)
+            by_corpus.setdefault(task.corpus, []).append(task)
         steps = [*schedule(self.protocol, len(system.logs), self.teaching)]
-        if self.teaching is None:
-            for corpus, tasks in groups.items():
-                for step in steps:
-                    chunks = self._given(system, corpus, step)
-                    part = digest([*asks, about, answerer, digest_of(chunks), step.number])
-                    for task in tasks:
-                        unit = self._unit(task, system.name, part, next(places))
-                        yield replace(unit, system=system, chunks=chunks, step=step.number)
-            return
+        visits = [(step, [corpus]) for corpus in by_corpus for step in steps]
+        if self.teaching is not None:
+            visits = [(step, [*by_corpus]) for step in steps]
         after: tuple[str, ...] = ()
-        before = ""
-        for step in steps:
-            led: list[DialogueUnit] = []
+        for step, corpora in visits:
+            keys = []
             for task in step.taught if system.leads else ():
-                part = digest([TAUGHT, about, before, step.number, self.teaching.part(task)])
-                led.append(self._dialogue(task, system, part, next(places), step.number, after))
-            yield from led
-            if led:
-                after = self._led.planned[system.name, step.number] = tuple(unit.key for unit in led)
-                before = digest([*after])
-            for corpus, tasks in groups.items() if step.asks else ():
+                unit = self._dialogue(task, system, step.number, [about, *after])
+                keys.append(unit.key)
+                yield replace(unit, after=after, position=next(places))
+            if keys:
+                after = self._led.planned[system.name, step.number] = tuple(keys)
+            for corpus in corpora if step.asks else ():
                 chunks = self._given(system, corpus, step)
-                part = digest([*asks, about, answerer, digest_of(chunks), before, step.number])
-                for task in tasks:
-                    unit = self._unit(task, system.name, part, next(places))
-                    yield replace(unit, system=system, chunks=chunks, step=step.number, after=after)
+                part = digest([*asks, about, answerer, digest_of(chunks), *after, step.number])
+                for task in by_corpus[corpus]:
+                    answer = self._unit(task, system.name, part, next(places))
+                    yield replace(answer, system=system, chunks=chunks, step=step.number, after=after)
 
     def _given(self, system: LearningSystem, corpus: str | None, step: LearnStep) -> tuple[Chunk, ...]:
         """Return what a memory holds at a step, in its order, without the dialogues of the run itself.
@@ -288,19 +281,14 @@ class LearningStudy(Study[LearnResult]):
         return (*chunks, *self._led_under[system.name, last])
 
     def _dialogue(
-        self,
-        task: TaskRecord,
-        system: LearningSystem,
-        part: str,
-        place: int,
-        step: int,
-        after: tuple[str, ...],
+        self, task: TaskRecord, system: LearningSystem, step: int, stands_on: Sequence[str]
     ) -> DialogueUnit:
-        target = digest([TAUGHT, task.id, [[m.role, m.text] for m in task.messages], dict(task.gold)])
+        teaching = cast("Teaching", self.teaching)
+        target = digest([TRAINING, task.id, [[m.role, m.text] for m in task.messages], dict(task.gold)])
+        part = digest([*stands_on, step, teaching.users[task.id].digest, teaching.rounds])
         seed = int(digest_text(f"{self.seed}\x1f{task.id}\x1f{step}")[:7], 16)
-        about: dict[str, Any] = {"seed": seed, "part": part, "judge": system.name, "position": place}
-        own: dict[str, Any] = {"task": task, "system": system, "step": step, "after": after}
-        return DialogueUnit(LEARN, None, target, ANSWERED, **own, **about)
+        about: dict[str, Any] = {"seed": seed, "part": part, "judge": system.name}
+        return DialogueUnit(LEARN, None, target, ANSWERED, task=task, system=system, step=step, **about)
 
     def _unit(self, task: TaskRecord, system: str, part: str, place: int) -> LearnUnit:
         target = digest([task.id, [[m.role, m.text] for m in task.messages], dict(task.gold)])
@@ -360,7 +348,9 @@ class LearningStudy(Study[LearnResult]):
             building = Usage()
         else:
             agent = RecalledDialogue(self._agent(built))
-            session, building = await teaching.hold(unit, agent), built.booked()
+            user, rounds = teaching.users[unit.task.id], teaching.rounds
+            session = await play(user, agent, unit.beginning, rounds, seed=unit.seed)
+            building = built.booked()
             if agent.first is not None:
                 about["retrieve_s"] = agent.first.retrieve_s
                 self.memories.took(unit.system.name, agent.first.retrieve_s)

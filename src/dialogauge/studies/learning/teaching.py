@@ -10,20 +10,19 @@ from typing import Any, Final
 from dialogauge.agents import (
     FeedbackReply,
     FeedbackUser,
+    ModelCritic,
     PlayedSession,
     logged_dialogue,
-    play,
     task_beginning,
 )
-from dialogauge.agents.memory import RecalledDialogue
-from dialogauge.core import Conversation, Usage, WorkUnit, digest, digest_text
+from dialogauge.core import Conversation, Usage, WorkUnit, digest_text
 from dialogauge.data import Mask
 from dialogauge.data.tasks import LoggedDialogue, RoundFeedback, TaskRecord
 from dialogauge.runs import Produced, Row, RunDatabase
 from dialogauge.runs.privacy import mask_produced
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, chunk_of, masked_task
 
-TAUGHT: Final = "taught"
+TRAINING: Final = "taught"
 """The key of a row's details that says that it is a training dialogue, and no answer."""
 
 
@@ -56,6 +55,11 @@ class Teaching:
     """Tasks of a step, drawn from all; fewer where there are fewer."""
     seed: int = 0
 
+    @property
+    def asks_models(self) -> bool:
+        """Whether a model plays one of the users."""
+        return any(isinstance(user.critic, ModelCritic) for user in self.users.values())
+
     def masked(self, mask: Mask) -> Teaching:
         """Return it with questions masked."""
         tasks = [masked_task(mask, task) for task in self.tasks]
@@ -66,17 +70,6 @@ class Teaching:
         """Return the tasks of a step: the same for all systems, and drawn anew from all of them."""
         chance = Random(digest_text(f"{self.seed}\x1fstep {step}"))
         return chance.sample(self.tasks, min(self.batch, len(self.tasks)))
-
-    def part(self, task: TaskRecord) -> str:
-        """Return the digest of all that can change a dialogue about a task, the system left out."""
-        return digest([self.users[task.id].digest, self.rounds])
-
-    async def hold(self, unit: DialogueUnit, agent: RecalledDialogue) -> PlayedSession:
-        """Let the user of a task talk with a system.
-
-        Raises `EndpointError` or `BudgetSpent` from either side.
-        """
-        return await play(self.users[unit.task.id], agent, unit.beginning, self.rounds, seed=unit.seed)
 
 
 def taught_record(
@@ -90,7 +83,7 @@ def taught_record(
     replies = (reply for reply in session.of_user if isinstance(reply, FeedbackReply))
     opinions = [reply.opinion for reply in replies if reply.opinion is not None]
     about: dict[str, Any] = {
-        TAUGHT: True,
+        TRAINING: True,
         "dataset": unit.task.dataset,
         "corpus": unit.task.corpus,
         "step": unit.step,
