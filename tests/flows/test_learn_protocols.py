@@ -181,6 +181,10 @@ def test_dialogues_are_logs_that_systems_learn_from(dialogauge, talks, tmp_path)
     assert done.code == 0, done.err
     lines = [json.loads(line) for line in (tmp_path / "dialogues" / "logs.jsonl").read_text().splitlines()]
     assert len(lines) == 8
+    shown = dialogauge("show", "dialogues", rows_of(tmp_path / "dialogues")[0]["conversation_id"])
+    assert shown.code == 0, shown.err
+    assert "What the user made of each reply" in shown.out
+    assert "What was recalled" not in shown.out
     assert all(len(row["dialog_bm25-message"]) <= 6 for row in lines)
     done = dialogauge(
         *("learn", "run", "--tasks", talks, "--logs", "dialogues", "--system", "bm25-message"),

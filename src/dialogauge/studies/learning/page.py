@@ -59,7 +59,7 @@ from dialogauge.studies.learning.learned import (
 )
 from dialogauge.studies.learning.memories import MemoryCost
 from dialogauge.studies.learning.partitions import figures_table, left_out_notes, partition_dots
-from dialogauge.studies.learning.taught import taught_table
+from dialogauge.studies.learning.taught import ratings_table, taught_table
 from dialogauge.studies.learning.teaching import TRAINING
 from dialogauge.text import counted
 
@@ -138,8 +138,13 @@ def _taught(result: LearnResult) -> Iterator[Block]:
 
 
 def shown_answer(run: StoredRun, id: str, turn: int | None) -> tuple[Block, ...]:
-    """Return the answers to a task, the right one, and what each system recalled for its own."""
+    """Return the answers to a task, the right one, and what each system recalled for its own.
+
+    Of a training dialogue, the words and what its user made of each reply.
+    """
     transcripts, rows = show_conversation(run, id, turn), list[Sequence[Cell]]()
+    if led := [row for row in run.rows_of([id]) if row["details"].get(TRAINING)]:
+        return (*transcripts, ratings_table(led))
     for row in filter(_answer, run.rows_of([id])):
         details, by_step = row["details"], f" at step {step}" if (step := row["details"]["step"]) else ""
         places = [_place_of(*one) for one in details.get("retrieved", ())]

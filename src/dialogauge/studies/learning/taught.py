@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dialogauge.report import Block, Cell, Count, Number, data_table
+from dialogauge.report import Block, Cell, Column, Count, Missing, Number, TableColumn, data_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,19 @@ def taught_figures(cases: Iterable[Mapping[str, Any]]) -> tuple[TaughtFigures, .
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
+
+
+def ratings_table(rows: Sequence[Mapping[str, Any]]) -> Block:
+    """Lay out what users made of each reply in training dialogues; the last reply is often not rated."""
+    cells: list[Sequence[Cell]] = [
+        (row["candidate"], number, score, ", ".join(clicks) or Missing("no click"))
+        for row in rows
+        for number, (score, clicks) in enumerate(
+            zip(row["details"].get("scores", ()), row["details"].get("actions", ()), strict=True), 1
+        )
+    ]
+    heads: list[Column] = ["system", "reply", "satisfaction, 1 to 10", TableColumn("clicks", "text")]
+    return data_table("What the user made of each reply", heads, cells)
 
 
 def taught_table(taught: Sequence[TaughtFigures]) -> Block:
