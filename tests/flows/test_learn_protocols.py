@@ -321,3 +321,21 @@ def test_a_run_of_dialogues_that_breaks_off_ends_as_one_that_does_not(dialogauge
     assert 3 < broke_off < paid
     assert rows_without_times(tmp_path / "parts") == rows_without_times(tmp_path / "whole")
     assert len(stub.asked) == 2 * paid
+
+
+def test_a_retry_that_breaks_off_leaves_nothing_that_stands_on_what_failed(dialogauge, desk, serve, tmp_path):
+    def refuses(body):
+        silent = is_asked_as_a_model(body) and "parcel 3 " in json.dumps(body["messages"])
+        return "" if silent and not healed else answer(body)
+
+    healed, stub = [], serve(refuses)
+    command = ("learn", "run", "--tasks", desk, "--system", "bm25-message", "--no-controls", *ON_POLICY[:-1])
+    command = (*command, "parts", *roles(stub), "--max-concurrency", 1, "--batch", 8, "--rounds", 1)
+    assert dialogauge(*command, "--max-failed", 1).code == 0
+    failed = [name_of(row) for row in rows_of(tmp_path / "parts") if row["failure"]]
+    assert failed == ["p3@1", "p3@2"]
+    healed.append(True)
+    assert dialogauge(*command, "--retry-failed", "--max-calls", 1).code == 1  # the dialogue of step 1
+    assert dialogauge(*command, "--retry-failed").code == 0
+    assert dialogauge(*("whole" if word == "parts" else word for word in command)).code == 0
+    assert rows_without_times(tmp_path / "parts") == rows_without_times(tmp_path / "whole")
