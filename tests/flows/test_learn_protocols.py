@@ -91,8 +91,10 @@ def test_systems_are_taught_step_by_step_by_their_own_dialogues(dialogauge, talk
     asked = answers(rows, "Words")
     # Four of five tasks teach; the fifth of each corpus is asked before the first step, and after each.
     assert [row["details"]["step"] for row in own] == [1, 1, 1, 2, 2, 2]
-    taught = {row["conversation_id"].partition("@")[0] for row in own}
-    assert len({row["conversation_id"] for row in own}) == 6
+    ids = [name_of(row).partition("@")[0] for row in own]
+    taught = set(ids)
+    assert len(set(ids[:3])) == len(set(ids[3:])) == 3
+    assert set(ids[:3]) != set(ids[3:])  # each step draws anew
     assert sorted({row["details"]["step"] for row in asked}) == [0, 1, 2]
     assert taught.isdisjoint(row["conversation_id"].partition("@")[0] for row in asked)
     # `full` leads the same dialogues, and who takes in nothing leads none.
@@ -111,11 +113,16 @@ def test_systems_are_taught_step_by_step_by_their_own_dialogues(dialogauge, talk
     # At step 2 the memory of a corpus holds its two sessions, and the six dialogues that were led.
     held = [what["id"] for kind, what in events if kind == "add" and "@" in what["id"]]
     assert set(held) == {row["conversation_id"] for row in own}
-    assert len({row["details"]["memory"] for row in asked}) == 6  # two corpora, three steps
+    after = {(r["details"]["corpus"], r["details"]["step"]): r["details"]["memory"] for r in asked}
+    assert len(set(after.values())) == 6  # two corpora, three steps
+    # A dialogue is led with the memory of the step before.
+    assert all(
+        row["details"]["memory"] == after[row["details"]["corpus"], row["details"]["step"] - 1] for row in own
+    )
 
 
 def test_a_step_goes_on_without_a_dialogue_that_failed(dialogauge, talks, words, tmp_path):
-    words("Where did Ben")
+    seen = words("Where did Ben")
     command = ("learn", "run", "--tasks", talks, "--system", "py:words:Words", "--no-controls", *ON_POLICY)
     command = (*command[:-4], "--batch", 8, "-o", "run")  # all that teach, in each step
     assert dialogauge(*command, "--max-failed", 1).code == 0
@@ -123,6 +130,10 @@ def test_a_step_goes_on_without_a_dialogue_that_failed(dialogauge, talks, words,
     failed = [row for row in led(first.values()) if row["failure"]]
     assert [row["conversation_id"] for row in failed] == ["a-4@1", "a-4@2"]
     assert "not now" in failed[0]["failure"]["message"]
+    events = [json.loads(line) for line in seen.read_text().splitlines()]
+    assert {what["id"] for kind, what in events if kind == "add" and "@" in what["id"]} == {
+        name_of(row) for row in led(first.values()) if not row["failure"]
+    }
     words()
     assert dialogauge(*command, "--max-failed", 1).code == 0
     assert {r["conversation_id"]: r for r in rows_of(tmp_path / "run")} == first
