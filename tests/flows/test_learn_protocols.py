@@ -119,6 +119,8 @@ def test_systems_are_taught_step_by_step_by_their_own_dialogues(dialogauge, talk
     assert all(
         row["details"]["memory"] == after[row["details"]["corpus"], row["details"]["step"] - 1] for row in own
     )
+    other = dialogauge("learn", "run", "--tasks", talks, *ON_POLICY, "--batch", 4)
+    assert (other.code, "holds answers with batch 3, not 4" in other.err) == (2, True)
 
 
 def test_a_step_goes_on_without_a_dialogue_that_failed(dialogauge, talks, words, tmp_path):
@@ -156,25 +158,32 @@ def name_of(row):
 
 def test_dialogues_that_break_off_go_on_and_are_a_log_meanwhile(dialogauge, desk, serve, tmp_path):
     stub = serve(answer)
-    command = ("learn", "dialogues", "--tasks", desk, *roles(stub), "--max-concurrency", 1, "-o", "run")
+    command = ("learn", "dialogues", "--tasks", desk, *roles(stub), "--max-concurrency", 1, "--no-cache")
+    command += ("-o", "run")
     done = dialogauge(*command, "--max-calls", 14)
     assert done.code == 1
     assert "run.db" not in done.err
     part = (tmp_path / "run" / "logs.jsonl").read_text().splitlines()
     assert 0 < len(part) < 8
+    before = len(stub.asked)
     assert dialogauge(*command).code == 0
     whole = (tmp_path / "run" / "logs.jsonl").read_text().splitlines()
     assert (len(whole), whole[: len(part)]) == (8, part)
+    again = json.dumps(stub.asked[before:])
+    asked_again = [json.loads(row)["input_prompt"] in again for row in whole]
+    assert asked_again == [n >= len(part) for n in range(8)]
 
 
-def test_the_evidence_is_there_behind_logs_too(dialogauge, talks):
+def test_logs_of_no_memory_are_for_all_and_the_evidence_is_there_behind_them(dialogauge, talks):
     assert dialogauge("learn", "dialogues", "--tasks", talks, "-o", "logs").code == 0
     done = dialogauge(
-        "learn", "run", "--tasks", talks, "--logs", "logs", "--system", "none", "-o", "run", "--json"
+        *("learn", "run", "--tasks", talks, "--logs", "logs", "-o", "run", "--json"),
+        *("--system", "none", "--system", "bm25-message"),
     )
     assert done.code == 0, done.err
     systems = {s["name"]: s["recall"]["value"] for s in done.json["sets"][0]["systems"]}
     assert systems["oracle"] == 1.0
+    assert done.json["costs"]["bm25-message"]["dialogues"] == 8 + 8 + 4  # once for each corpus, with its own
 
 
 def test_what_plays_no_part_is_refused(dialogauge, talks):
@@ -199,7 +208,7 @@ def test_dialogues_are_logs_that_systems_learn_from(dialogauge, talks, tmp_path)
     )
     assert done.code == 0, done.err
     assert done.json["sets"][0]["systems"][0]["asked"] == 2
-    assert done.json["costs"]["bm25-message"]["dialogues"] == 8 + 8 + 4  # once for each corpus, with its own
+    assert done.json["costs"]["bm25-message"]["dialogues"] == 8 + 8 + 4
 
 
 def test_the_same_question_is_asked_with_its_own_dialogue_another_one_and_none(dialogauge, talks, tmp_path):
@@ -262,6 +271,21 @@ def test_what_is_masked_is_masked_before_a_memory_sees_it(dialogauge, log, words
     assert "[phone]" in text
     assert "13800138000" not in text
     assert "13900139000" not in text
+
+
+def test_what_a_run_leads_itself_is_masked_before_a_memory_sees_it(dialogauge, log, serve, words):
+    seen, stub = words(), serve("Call 13800138000.")
+    rows = [json.dumps(row, ensure_ascii=False) for row in (corpus(*WHO[0]), *tasks(*WHO[0]))]
+    said = [row.replace("at the market", "at 13900139000").replace("cello", "13700137000") for row in rows]
+    assert any("13900139000" in row for row in said[1:])
+    assert "13700137000" in said[0]
+    tasks_file = log(*map(json.loads, said), name="tasks.jsonl")
+    command = ("learn", "run", "--tasks", tasks_file, "--system", "py:words:Words", "--no-controls")
+    command += ("--protocol", "on-policy", "--steps", 2, "--batch", 4, "--role", f"answerer=m@{stub.url}")
+    assert dialogauge(*command, "--redact", "-o", "run").code == 0
+    text = seen.read_text()
+    assert "Call [phone]." in text
+    assert not any(number in text for number in ("13800138000", "13900139000", "13700137000"))
 
 
 # A model in every role
