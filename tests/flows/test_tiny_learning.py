@@ -19,7 +19,7 @@ THINGS = ("parcel", "crate", "letter", "sack", "barrel", "basket")
 RULE = "No, we use the blue door here."
 RIGHT = "At the blue door."
 WRONG = "Leave it by the till."
-STEPS = {"answerer": 120, "sim": 120, "judge": 120}
+STEPS = {"answerer": 60, "sim": 60, "judge": 60}
 
 
 def task(number):
