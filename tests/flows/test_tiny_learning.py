@@ -19,7 +19,7 @@ THINGS = ("parcel", "crate", "letter", "sack", "barrel", "basket")
 RULE = "No, we use the blue door here."
 RIGHT = "At the blue door."
 WRONG = "Leave it by the till."
-STEPS = {"answerer": 60, "sim": 60, "judge": 60}
+STEPS = {"answerer": 80, "sim": 80, "judge": 80}
 
 
 def task(number):
