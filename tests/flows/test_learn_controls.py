@@ -31,6 +31,13 @@ def test_each_control_is_a_twin_that_is_compared_with_its_system_alone(dialogaug
     held = {row["candidate"]: row["details"]["memory"] for row in rows}
     assert held["aware (other-case)"] == held["aware"]  # the digest of what the memory really held
     assert len(set(held.values())) == 4
+    # The same memory, asked the questions of the others: each of them once.
+    own, other = (
+        {r["conversation_id"]: str(r["details"]["retrieved"]) for r in rows if r["candidate"] == name}
+        for name in ("aware", "aware (other-case)")
+    )
+    assert sorted(own.values()) == sorted(other.values())
+    assert all(own[id] != other[id] for id in own)
     shown = dialogauge("learn", "compare", "run", "-o", "both")
     assert shown.code == 0, shown.err
     assert "holds the words of feedback alone" in " ".join(shown.out.split())
@@ -63,8 +70,11 @@ def test_a_twin_leads_dialogues_of_its_own_and_holds_them_under_its_control(dial
     steps = ("--protocol", "on-policy", "--steps", 2, "--batch", 3, "--no-controls")
     system = ("--system", "mine=feedback-aware", "--control", "shuffled", "--control", "last")
     command = ("learn", "run", "--tasks", talks, *steps, *system, "-o", "run")
-    done = dialogauge(*command)
+    done = dialogauge(*command, "--json")
     assert done.code == 0, done.err
+    # A memory for each corpus of two sessions holds the six dialogues, or at each of two steps the last one.
+    held = {name: cost["dialogues"] for name, cost in done.json["costs"].items()}
+    assert held == {"mine": 2 * (2 + 6), "mine (shuffled)": 2 * (2 + 6), "mine (last)": 2 * 2 * (2 + 1)}
     rows = rows_of(tmp_path / "run")
     assert [row["candidate"] for row in rows if row["failure"]] == []
     taught, asked = (

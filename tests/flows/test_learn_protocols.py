@@ -91,8 +91,10 @@ def test_systems_are_taught_step_by_step_by_their_own_dialogues(dialogauge, talk
     asked = answers(rows, "Words")
     # Four of five tasks teach; the fifth of each corpus is asked before the first step, and after each.
     assert [row["details"]["step"] for row in own] == [1, 1, 1, 2, 2, 2]
-    taught = {row["conversation_id"].partition("@")[0] for row in own}
-    assert len({row["conversation_id"] for row in own}) == 6
+    ids = [name_of(row).partition("@")[0] for row in own]
+    taught = set(ids)
+    assert len(set(ids[:3])) == len(set(ids[3:])) == 3
+    assert set(ids[:3]) != set(ids[3:])  # each step draws anew
     assert sorted({row["details"]["step"] for row in asked}) == [0, 1, 2]
     assert taught.isdisjoint(row["conversation_id"].partition("@")[0] for row in asked)
     # `full` leads the same dialogues, and who takes in nothing leads none.
@@ -111,11 +113,18 @@ def test_systems_are_taught_step_by_step_by_their_own_dialogues(dialogauge, talk
     # At step 2 the memory of a corpus holds its two sessions, and the six dialogues that were led.
     held = [what["id"] for kind, what in events if kind == "add" and "@" in what["id"]]
     assert set(held) == {row["conversation_id"] for row in own}
-    assert len({row["details"]["memory"] for row in asked}) == 6  # two corpora, three steps
+    after = {(r["details"]["corpus"], r["details"]["step"]): r["details"]["memory"] for r in asked}
+    assert len(set(after.values())) == 6  # two corpora, three steps
+    # A dialogue is led with the memory of the step before.
+    assert all(
+        row["details"]["memory"] == after[row["details"]["corpus"], row["details"]["step"] - 1] for row in own
+    )
+    other = dialogauge("learn", "run", "--tasks", talks, *ON_POLICY, "--batch", 4)
+    assert (other.code, "holds answers with batch 3, not 4" in other.err) == (2, True)
 
 
 def test_a_step_goes_on_without_a_dialogue_that_failed(dialogauge, talks, words, tmp_path):
-    words("Where did Ben")
+    seen = words("Where did Ben")
     command = ("learn", "run", "--tasks", talks, "--system", "py:words:Words", "--no-controls", *ON_POLICY)
     command = (*command[:-4], "--batch", 8, "-o", "run")  # all that teach, in each step
     assert dialogauge(*command, "--max-failed", 1).code == 0
@@ -123,6 +132,10 @@ def test_a_step_goes_on_without_a_dialogue_that_failed(dialogauge, talks, words,
     failed = [row for row in led(first.values()) if row["failure"]]
     assert [row["conversation_id"] for row in failed] == ["a-4@1", "a-4@2"]
     assert "not now" in failed[0]["failure"]["message"]
+    events = [json.loads(line) for line in seen.read_text().splitlines()]
+    assert {what["id"] for kind, what in events if kind == "add" and "@" in what["id"]} == {
+        name_of(row) for row in led(first.values()) if not row["failure"]
+    }
     words()
     assert dialogauge(*command, "--max-failed", 1).code == 0
     assert {r["conversation_id"]: r for r in rows_of(tmp_path / "run")} == first
@@ -145,25 +158,32 @@ def name_of(row):
 
 def test_dialogues_that_break_off_go_on_and_are_a_log_meanwhile(dialogauge, desk, serve, tmp_path):
     stub = serve(answer)
-    command = ("learn", "dialogues", "--tasks", desk, *roles(stub), "--max-concurrency", 1, "-o", "run")
+    command = ("learn", "dialogues", "--tasks", desk, *roles(stub), "--max-concurrency", 1, "--no-cache")
+    command += ("-o", "run")
     done = dialogauge(*command, "--max-calls", 14)
     assert done.code == 1
     assert "run.db" not in done.err
     part = (tmp_path / "run" / "logs.jsonl").read_text().splitlines()
     assert 0 < len(part) < 8
+    before = len(stub.asked)
     assert dialogauge(*command).code == 0
     whole = (tmp_path / "run" / "logs.jsonl").read_text().splitlines()
     assert (len(whole), whole[: len(part)]) == (8, part)
+    again = json.dumps(stub.asked[before:])
+    asked_again = [json.loads(row)["input_prompt"] in again for row in whole]
+    assert asked_again == [n >= len(part) for n in range(8)]
 
 
-def test_the_evidence_is_there_behind_logs_too(dialogauge, talks):
+def test_logs_of_no_memory_are_for_all_and_the_evidence_is_there_behind_them(dialogauge, talks):
     assert dialogauge("learn", "dialogues", "--tasks", talks, "-o", "logs").code == 0
     done = dialogauge(
-        "learn", "run", "--tasks", talks, "--logs", "logs", "--system", "none", "-o", "run", "--json"
+        *("learn", "run", "--tasks", talks, "--logs", "logs", "-o", "run", "--json"),
+        *("--system", "none", "--system", "bm25-message"),
     )
     assert done.code == 0, done.err
     systems = {s["name"]: s["recall"]["value"] for s in done.json["sets"][0]["systems"]}
     assert systems["oracle"] == 1.0
+    assert done.json["costs"]["bm25-message"]["dialogues"] == 8 + 8 + 4  # once for each corpus, with its own
 
 
 def test_what_plays_no_part_is_refused(dialogauge, talks):
@@ -192,7 +212,7 @@ def test_dialogues_are_logs_that_systems_learn_from(dialogauge, talks, tmp_path)
     )
     assert done.code == 0, done.err
     assert done.json["sets"][0]["systems"][0]["asked"] == 2
-    assert done.json["costs"]["bm25-message"]["dialogues"] == 8 + 8 + 4  # once for each corpus, with its own
+    assert done.json["costs"]["bm25-message"]["dialogues"] == 8 + 8 + 4
 
 
 def test_the_same_question_is_asked_with_its_own_dialogue_another_one_and_none(dialogauge, talks, tmp_path):
@@ -255,6 +275,21 @@ def test_what_is_masked_is_masked_before_a_memory_sees_it(dialogauge, log, words
     assert "[phone]" in text
     assert "13800138000" not in text
     assert "13900139000" not in text
+
+
+def test_what_a_run_leads_itself_is_masked_before_a_memory_sees_it(dialogauge, log, serve, words):
+    seen, stub = words(), serve("Call 13800138000.")
+    rows = [json.dumps(row, ensure_ascii=False) for row in (corpus(*WHO[0]), *tasks(*WHO[0]))]
+    said = [rows[0].replace("cello", "13700137000"), *(row.replace("Ben", "13900139000") for row in rows[1:])]
+    assert "13700137000" in said[0]
+    assert all("13900139000" in row for row in said[1:])  # those that teach, and the one that is asked
+    tasks_file = log(*map(json.loads, said), name="tasks.jsonl")
+    command = ("learn", "run", "--tasks", tasks_file, "--system", "py:words:Words", "--no-controls")
+    command += ("--protocol", "on-policy", "--steps", 2, "--batch", 4, "--role", f"answerer=m@{stub.url}")
+    assert dialogauge(*command, "--redact", "-o", "run").code == 0
+    text = seen.read_text()
+    assert "Call [phone]." in text
+    assert not any(number in text for number in ("13800138000", "13900139000", "13700137000"))
 
 
 # A model in every role
@@ -325,3 +360,21 @@ def test_a_run_of_dialogues_that_breaks_off_ends_as_one_that_does_not(dialogauge
     assert 3 < broke_off < paid
     assert rows_without_times(tmp_path / "parts") == rows_without_times(tmp_path / "whole")
     assert len(stub.asked) == 2 * paid
+
+
+def test_a_retry_that_breaks_off_leaves_nothing_that_stands_on_what_failed(dialogauge, desk, serve, tmp_path):
+    def refuses(body):
+        silent = is_asked_as_a_model(body) and "parcel 3 " in json.dumps(body["messages"])
+        return "" if silent and not healed else answer(body)
+
+    healed, stub = [], serve(refuses)
+    command = ("learn", "run", "--tasks", desk, "--system", "bm25-message", "--no-controls", *ON_POLICY[:-1])
+    command = (*command, "parts", *roles(stub), "--max-concurrency", 1, "--batch", 8, "--rounds", 1)
+    assert dialogauge(*command, "--max-failed", 1).code == 0
+    failed = [name_of(row) for row in rows_of(tmp_path / "parts") if row["failure"]]
+    assert failed == ["p3@1", "p3@2"]
+    healed.append(True)
+    assert dialogauge(*command, "--retry-failed", "--max-calls", 1).code == 1  # the dialogue of step 1
+    assert dialogauge(*command, "--retry-failed").code == 0
+    assert dialogauge(*("whole" if word == "parts" else word for word in command)).code == 0
+    assert rows_without_times(tmp_path / "parts") == rows_without_times(tmp_path / "whole")

@@ -10,8 +10,7 @@ import json
 import pytest
 
 from flows.conftest import rows_of
-from servers.openai_stub import OpenAIStub
-from servers.tiny_model import build_tiny_model, serve_model
+from servers.tiny_model import taught_models
 from servers.verdicts import ideal
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("torch"), pytest.mark.long]
@@ -20,7 +19,7 @@ THINGS = ("parcel", "crate", "letter", "sack", "barrel", "basket")
 RULE = "No, we use the blue door here."
 RIGHT = "At the blue door."
 WRONG = "Leave it by the till."
-STEPS = {"answerer": 120, "sim": 120, "judge": 120}
+STEPS = {"answerer": 80, "sim": 80, "judge": 80}
 
 
 def task(number):
@@ -34,69 +33,56 @@ def last_reply(text):
     return [json.loads(line) for line in lines if line.startswith("{")][-1]["text"]
 
 
-def teacher(asked):
-    """Return what plays each role by rules, and notes each request with its reply."""
-
-    def reply(body):
-        messages = body["messages"]
-        last = messages[-1]["content"]
-        match body["model"]:
-            case "answerer":
-                knows = any(RULE in m["content"] or RIGHT in m["content"] for m in messages)
-                text = RIGHT if knows else WRONG
-            case _ if "<dialogue>" not in last:
-                return ideal(body)  # a probe
-            case "sim":
-                right = last_reply(last) == RIGHT
-                said = {"behaviour": "end" if right else "continue", "response": None if right else RULE}
-                text = json.dumps({"reasoning": "By the rule.", **said})
-            case _:
-                score = 9 if last_reply(last) == RIGHT else 3
-                text = json.dumps({"note": "Seen", "scores": {"satisfaction": score}})
-        asked[body["model"]].append((messages, text))
-        return text
-
-    return reply
+def teacher(body):
+    """Play each role by rules."""
+    messages = body["messages"]
+    last = messages[-1]["content"]
+    match body["model"]:
+        case "answerer":
+            knows = any(RULE in m["content"] or RIGHT in m["content"] for m in messages)
+            return RIGHT if knows else WRONG
+        case _ if "<dialogue>" not in last:
+            return ideal(body)  # a probe
+        case "sim":
+            right = last_reply(last) == RIGHT
+            said = {"behaviour": "end" if right else "continue", "response": None if right else RULE}
+            return json.dumps({"reasoning": "By the rule.", **said})
+        case _:
+            score = 9 if last_reply(last) == RIGHT else 3
+            return json.dumps({"note": "Seen", "scores": {"satisfaction": score}})
 
 
 def learnt(dialogauge, tasks, urls, out):
     """Let a memory learn on-policy in two steps."""
-    return dialogauge(
+    done = dialogauge(
         *("learn", "run", "--tasks", tasks, "--system", "bm25-session", "--no-controls", "--k", 2),
         *("--protocol", "on-policy", "--steps", 2, "--batch", 4, "--rounds", 2, "--no-cache"),
         *(w for role, name in ROLES.items() for w in ("--role", f"{role}={name}@{urls[name]}")),
         *("-o", out, "--json"),
     )
+    assert done.code == 0, done.err
 
 
 ROLES = {"answerer": "answerer", "simulator": "sim", "judge": "judge"}
 
 
 @pytest.fixture
-def servers(dialogauge, log, tmp_path_factory):
+def urls(dialogauge, log, tmp_path_factory):
     """A server for each role, with a model that was trained on what the teacher was asked and said."""
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
-    asked = {name: [] for name in STEPS}
-    with OpenAIStub(teacher(asked)) as stub:
-        lessons = log(*map(task, range(30)), name="lessons.jsonl")
-        done = learnt(dialogauge, lessons, dict.fromkeys(STEPS, stub.url), "lessons")
-        assert done.code == 0, done.err
-    folder, started = tmp_path_factory.mktemp("roles"), {}
-    try:
-        for name, examples in asked.items():
-            model = build_tiny_model(folder / name, examples, steps=STEPS[name], reads_system=False)
-            started[name] = serve_model(model).__enter__()
-        yield started
-    finally:
-        for server in started.values():
-            server.__exit__(None, None, None)
+    lessons = log(*map(task, range(30)), name="lessons.jsonl")
+
+    def lesson(urls):
+        learnt(dialogauge, lessons, urls, "lessons")
+
+    with taught_models(tmp_path_factory.mktemp("roles"), STEPS, teacher, lesson) as urls:
+        yield urls
 
 
-def test_a_memory_learns_from_users_who_are_models_too(dialogauge, servers, log, tmp_path):
+def test_a_memory_learns_from_users_who_are_models_too(dialogauge, urls, log, tmp_path):
     tasks = log(*map(task, range(100, 115)), name="new.jsonl")
-    done = learnt(dialogauge, tasks, {name: server.url for name, server in servers.items()}, "new")
-    assert done.code == 0, done.err
+    learnt(dialogauge, tasks, urls, "new")
     rows = rows_of(tmp_path / "new")
     led = [row for row in rows if "taught" in row["details"]]
     assert [row["failure"] for row in led] == [None] * 8

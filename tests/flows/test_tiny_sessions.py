@@ -12,8 +12,7 @@ import re
 import pytest
 
 from flows.conftest import rows_of
-from servers.openai_stub import OpenAIStub
-from servers.tiny_model import build_tiny_model, serve_model
+from servers.tiny_model import taught_models
 from servers.verdicts import ideal
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("torch"), pytest.mark.long]
@@ -27,30 +26,28 @@ LIVELY = {
 }
 LIVES = "by the stove"
 DULL = "No idea"
-NAMES = ("player", "dull", "sim", "judge")
+STEPS = {"player": 90, "dull": 40, "sim": 90, "judge": 180}
 
 
-def teacher(asked, rng):
-    """Return what plays each role by rules, and notes each request with its reply."""
+def teacher(rng):
+    """Return what plays each role by rules."""
 
     def reply(body):
         last = body["messages"][-1]["content"]
         match body["model"]:
             case "player":
-                text = LIVELY.get(last, "Come in; it is warm by the stove.")
+                return LIVELY.get(last, "Come in; it is warm by the stove.")
             case "dull":
-                text = DULL
+                return DULL
             case "sim" if len(body["messages"]) == 1:
                 place = re.search(r"keeps (\w+ \w+)", last)
-                text = f"I am a guest who has walked all day, and I want to see {place[1]}."
+                return f"I am a guest who has walked all day, and I want to see {place[1]}."
             case "sim":
-                text = rng.choice(tuple(LIVELY))
+                return rng.choice(tuple(LIVELY))
             case "judge" if "<dialogue>" not in last:
                 return ideal(body)  # a probe
             case _:
-                text = json.dumps(judged(body))
-        asked[body["model"]].append((body["messages"], text))
-        return text
+                return json.dumps(judged(body))
 
     return reply
 
@@ -81,25 +78,17 @@ def scenarios_of(places, start=1):
 
 
 @pytest.fixture
-def servers(dialogauge, log, tmp_path_factory, tmp_path):
+def urls(dialogauge, log, tmp_path_factory):
     """A server for each role, with a model that was trained on what the teacher was asked and said."""
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
-    asked = {name: [] for name in NAMES}
-    with OpenAIStub(teacher(asked, random.Random(5))) as stub:
-        lessons = log(*scenarios_of(PLACES * 2), name="lessons.jsonl")
-        played(dialogauge, lessons, dict.fromkeys(NAMES, stub.url))
-    folder = tmp_path_factory.mktemp("roles")
-    started = {}
-    try:
-        for name, examples in asked.items():
-            steps = {"dull": 40, "judge": 180}.get(name, 90)
-            model = build_tiny_model(folder / name, examples, steps=steps, reads_system=False)
-            started[name] = serve_model(model).__enter__()
-        yield started
-    finally:
-        for server in started.values():
-            server.__exit__(None, None, None)
+    lessons = log(*scenarios_of(PLACES * 2), name="lessons.jsonl")
+
+    def lesson(urls):
+        played(dialogauge, lessons, urls)
+
+    with taught_models(tmp_path_factory.mktemp("roles"), STEPS, teacher(random.Random(5)), lesson) as urls:
+        yield urls
 
 
 def played(dialogauge, scenarios, urls, out="lessons"):
@@ -115,9 +104,9 @@ def played(dialogauge, scenarios, urls, out="lessons"):
     return dialogauge("judge", out, *words, "--unchecked", "--max-failed", 0.2, "-o", f"{out}-judged")
 
 
-def test_all_roles_are_models_over_http(dialogauge, servers, log, tmp_path):
+def test_all_roles_are_models_over_http(dialogauge, urls, log, tmp_path):
     scenarios = log(*scenarios_of(("a bakery", "a forge", "a tavern"), 50), name="new.jsonl")
-    done = played(dialogauge, scenarios, {name: server.url for name, server in servers.items()}, "new")
+    done = played(dialogauge, scenarios, urls, "new")
     assert done.code == 0, done.out + done.err
     sessions = rows_of(tmp_path / "new")
     assert [row["details"]["ended"] for row in sessions] == ["turns"] * 6

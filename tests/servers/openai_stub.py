@@ -117,7 +117,7 @@ class OpenAIStub:
     @property
     def asked(self) -> list[dict[str, Any]]:
         """The requests without the probes for schema support."""
-        return [r for r in self.requests if "probe_k7" not in json.dumps(r)]
+        return [r for r in self.requests if not is_probe(r)]
 
     def __enter__(self) -> OpenAIStub:
         self._thread.start()
@@ -271,6 +271,11 @@ class OpenAIStub:
         if wanted.get("type") == "json_object" and self.schema in ("obey", "json_object", "error"):
             return text if text.lstrip().startswith("{") else json.dumps({"text": text})
         return text
+
+
+def is_probe(body: Mapping[str, Any]) -> bool:
+    """Say whether a request asks whether a schema is obeyed."""
+    return "probe_k7" in json.dumps(body)
 
 
 def _error(

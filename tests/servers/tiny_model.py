@@ -10,13 +10,14 @@ requested schema while it decodes, so that its replies are valid and its own.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from servers.openai_stub import OpenAIStub
+from servers.openai_stub import OpenAIStub, is_probe
 
 Example = tuple[list[dict[str, str]], str]
 """Messages and the reply."""
@@ -161,6 +162,39 @@ class ModelReply:
             )
         tokens = output[0, len(prompt) :].tolist()
         return self.tokenizer.decode(tokens, skip_special_tokens=True), len(tokens)
+
+
+@contextlib.contextmanager
+def taught_models(
+    folder: Path,
+    steps: Mapping[str, int],
+    teacher: Callable[[dict[str, Any]], str],
+    lesson: Callable[[Mapping[str, str]], object],
+) -> Iterator[dict[str, str]]:
+    """Serve models that learnt what a scripted teacher was asked in their place, and said; yield their URLs.
+
+    Args:
+        folder: Where to save them.
+        steps: By the name under which a model is asked, batches of its training.
+        teacher: Returns the reply to a request, of any of the names.
+        lesson: Asks the teacher, given its URL by name.
+    """
+    examples: dict[str, list[Example]] = {name: [] for name in steps}
+
+    def noted(body: dict[str, Any]) -> str:
+        text = teacher(body)
+        if not is_probe(body):
+            examples[body["model"]].append((body["messages"], text))
+        return text
+
+    with OpenAIStub(noted) as stub:
+        lesson(dict.fromkeys(steps, stub.url))
+    with contextlib.ExitStack() as stack:
+        models = {
+            name: build_tiny_model(folder / name, examples[name], steps=number, reads_system=False)
+            for name, number in steps.items()
+        }
+        yield {name: stack.enter_context(serve_model(model)).url for name, model in models.items()}
 
 
 def serve_model(folder: Path, **options: Any) -> OpenAIStub:

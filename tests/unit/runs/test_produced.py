@@ -18,6 +18,7 @@ from dialogauge.runs import (
     Ending,
     Produced,
     Progress,
+    RunDatabase,
     RunDirectory,
     RunSettings,
     StopSignal,
@@ -65,11 +66,13 @@ class Sink:
         return str(self.rows[name][0]["failure"]["message"])
 
 
-async def run(units: Sequence[WorkUnit], sink: Sink, *, workers: int = 2, fails: str = "") -> Progress:
+async def run(
+    units: Sequence[WorkUnit], sink: Sink, *, workers: int = 2, fails: str = "", slow: str = ""
+) -> Progress:
     progress = Progress()
 
     async def work(unit: WorkUnit) -> Sequence[Record]:
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0.02 if unit.part == slow else 0.001)
         failure = JudgeFailure("timeout", "too slow") if unit.part == fails else None
         return (said(str(unit.part), failure=failure),)
 
@@ -125,11 +128,11 @@ async def test_what_an_earlier_run_finished_need_not_come_again() -> None:
     assert all(sink.rows[name][0]["failure"] is None for name in ("after a", "after b"))
 
 
-async def test_a_failure_that_is_tried_again_in_this_run_is_waited_for() -> None:
+async def test_a_unit_that_is_done_anew_is_waited_for() -> None:
     a = unit("a")
     sink = Sink({a.key: False})
-    await run([a, unit("b", a)], sink)
-    assert (sink.order, sink.rows["b"][0]["failure"]) == (["a", "b"], None)
+    await run([a, unit("b", a), unit("free")], sink, slow="a")
+    assert (sink.order, sink.rows["b"][0]["failure"]) == (["free", "a", "b"], None)
 
 
 def test_a_conversation_without_a_reply_is_a_failure() -> None:
@@ -213,3 +216,49 @@ async def test_a_run_keeps_what_its_units_produce_and_grows(tmp_path: Path) -> N
     assert told(tmp_path / "run") == [("a", "old", 2), ("b", "new", 0)]
     await write(tmp_path / "run", Writing(["a"], writer="old"))
     assert told(tmp_path / "run") == [("a", "old", 2), ("b", "new", 0)]
+
+
+@dataclass
+class Chained(Study[Result]):
+    """Does a, then b, then c, and d apart from them."""
+
+    fails: str = ""
+    stale: str = ""
+    asked: list[str] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+
+    name = "answer"
+    part_of_run = True
+    judge_digest = WRITER
+
+    def plan(self) -> list[WorkUnit]:
+        a, d = unit("a"), unit("d")
+        b = unit("b", a)
+        return [a, b, unit("c", b), d]
+
+    def holds(self, unit: WorkUnit, database: RunDatabase) -> bool:
+        assert database.holds(unit.key)
+        self.asked.append(str(unit.part))
+        return unit.part != self.stale
+
+    async def run(self, unit: WorkUnit) -> tuple[Produced]:
+        self.done.append(str(unit.part))
+        return (said(str(unit.part), "" if unit.part == self.fails else "Yes."),)
+
+    def summarise(self, rows: Any, run: Any, ending: Ending) -> Result:
+        assert len(list(rows)) == 4
+        return Result()
+
+
+async def test_what_stands_on_a_unit_that_is_done_anew_is_done_anew_too(tmp_path: Path) -> None:
+    async def done(study: Chained, **more: Any) -> tuple[list[str], list[str]]:
+        settings = RunSettings(directory=RunDirectory(tmp_path / "run"), **more)
+        await run_study(study, settings, ProgressObserver(quiet=True))
+        return study.done, study.asked
+
+    assert await done(Chained(fails="a")) == (["a", "b", "c", "d"], [])
+    assert await done(Chained()) == ([], ["a", "b", "c", "d"])
+    # A row that holds no longer, and what stands on it, of which nobody asks whether it holds.
+    assert await done(Chained(stale="b")) == (["b", "c"], ["a", "b", "d"])
+    assert await done(Chained(), retry_failed=True) == (["a", "b", "c"], ["a", "d"])
+    assert await done(Chained(), retry_failed=True) == ([], ["a", "b", "c", "d"])

@@ -69,7 +69,9 @@ def test_a_killed_run_goes_on_with_the_sessions_of_its_checkpoint(policy, three_
     manifest = json.loads((again / "tune.json").read_text())
     (again / "tune.json").write_text(json.dumps({**manifest, "ended": "running"}))
     shutil.rmtree(again / "checkpoints" / "checkpoint-6")
-    train(policy, again, second=Judge(lambda i: 2.0), steps=3, second_every=2)
+    second = Judge(lambda i: 2.0)
+    train(policy, again, second=second, steps=3, second_every=2)
+    assert second.asked == 8  # of the third step alone
     assert sessions_of(again) == sessions_of(whole)
 
 

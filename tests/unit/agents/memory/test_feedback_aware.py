@@ -121,11 +121,14 @@ def test_it_forks_keeps_changes_and_forgets(tmp_path) -> None:
     assert set(given(memory)) == {EXAMPLE, RULE}
     assert len(given(fork)) == 3
     fork.save(tmp_path)
-    read = build_memory("feedback-aware")
+    read, again = build_memory("feedback-aware"), build_memory("feedback-aware")
     asyncio.run(read.load(tmp_path))
     assert given(read) == given(fork)
+    asyncio.run(fork.delete("a"))
+    memory.save(tmp_path)
+    asyncio.run(again.load(tmp_path))
     asyncio.run(read.delete("b"))
-    assert given(read) == given(memory)
+    assert given(read) == given(again) == given(memory)
     asyncio.run(read.update(talk(ASKED, "A parcel to Skye takes nine days.")))
     assert given(read) == [("A parcel to Skye takes nine days.", "episodic", None)]
 

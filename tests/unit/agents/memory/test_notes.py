@@ -57,6 +57,26 @@ async def test_a_later_message_changes_a_note_until_it_is_forgotten() -> None:
     assert (await given(other, "broken"))[0].dialogue == "D1"
 
 
+async def test_what_is_forgotten_leaves_nothing() -> None:
+    memory, never = (build_memory("notes-reduced") for _ in range(2))
+    await memory.add_corpus([KAYAK, HARBOUR])
+    await memory.delete("D2")
+    await never.add_corpus([KAYAK])
+    for one in (memory, never):
+        await one.add_dialogue(talk("D3", "The kayak at the harbour has a leak."))
+    assert memory.notes == never.notes
+    assert vars(memory.words) == vars(never.words)
+    assert await given(memory, "leak kayak") == await given(never, "leak kayak")
+
+
+async def test_the_model_is_shown_what_was_said_before() -> None:
+    client = ScriptedClient([note("one"), note("two"), note("three")])
+    memory = NotesMemory("notes", client=client)
+    await memory.add_corpus([talk("D1", "I sail.", "Where?"), HARBOUR])
+    told = ["I sail." in request.messages[-1]["content"] for request in client.requests]
+    assert told == [True, True, False]  # itself, the one before, and none of another dialogue
+
+
 async def test_what_is_linked_follows_and_says_by_what() -> None:
     memory = build_memory("notes-reduced")
     await memory.add_corpus([KAYAK, HARBOUR, talk("D3", "Nothing of that.")])

@@ -71,6 +71,20 @@ async def test_the_coldest_segment_is_forgotten_and_a_hot_one_stays(monkeypatch)
     assert all(i.why == "said last" for i in await given(memory, "quark"))
 
 
+async def test_a_segment_is_read_while_it_is_hot_and_holds_20_pairs(monkeypatch) -> None:
+    bees = [asked(f"B{n}", "My bees in the hive swarm.") for n in range(30)]
+    memory = build_memory("tiers-reduced")
+    await memory.add_corpus([*bees, *OTHER[:7]])
+    assert [len(segment.pairs) for segment in memory.segments.values()] == [20, 10]
+    # Four others come between: of three bees, those before count a quarter and a sixteenth by then.
+    monkeypatch.setattr(tiers, "_HALF", 2.5)
+    apart = [one for n in range(3) for one in (bees[n], *OTHER[4 * n : 4 * n + 4])]
+    for dialogues, read in (([*bees[:3], *OTHER[:7]], 1), ([*apart, *OTHER[12:19]], 0)):
+        memory = build_memory("tiers-reduced")
+        await memory.add_corpus(dialogues)
+        assert (max(len(s.pairs) for s in memory.segments.values()), len(memory.facts)) == (3, read)
+
+
 def facts(*found):
     return json.dumps({"facts": [{"fact": f, "kind": kind, "exchange": n} for f, kind, n in found]})
 

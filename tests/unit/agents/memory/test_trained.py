@@ -68,13 +68,14 @@ async def said_by(memory):
 LIKED = dialogue("a", "At nine.", "like")
 COPIED = dialogue("b", "At ten.", "copy", then=("dislike",))
 DISLIKED = dialogue("c", "Never.", "dislike", then=("like", "copy"))
+LATE = dialogue("e", "Maybe.", then=("like",))
 
 
 async def test_it_is_trained_on_first_replies_that_were_liked_or_copied(adapter) -> None:
     memory = CheckedMemory(TrainedMemory(tunes := Tunes(adapter)))
     await memory.learn()
     assert (await said_by(memory), tunes.seen) == ("base", [])  # it holds no dialogue
-    await filled(memory, LIKED, COPIED, DISLIKED, (LIKED[0], None))
+    await filled(memory, LIKED, COPIED, DISLIKED, LATE, (LIKED[0], None))
     await memory.add_corpus([LIKED[0]])
     await filled(memory, LIKED)
     await memory.learn()
@@ -107,6 +108,7 @@ async def test_a_fork_and_a_saved_one_are_trained_anew_on_all_they_hold(adapter,
     other = await filled(memory.fork(), COPIED)
     await other.learn()
     assert tunes.seen == [["At nine."], ["At nine.", "At ten."]]
+    assert (memory.turns.keys(), other.turns.keys()) == ({"a"}, {"a", "b"})
     assert (await said_by(memory), await said_by(other)) == ("At nine.", "At ten.")
     (tmp_path / "saved").mkdir()
     other.save(tmp_path / "saved")

@@ -52,6 +52,7 @@ def test_cases_of_one_conversation_are_one_cluster():
     wide, narrow = (one.difference.high - one.difference.low for one in (together, alone))
     assert wide > 2.5 * narrow
     assert together.difference.clusters == 12
+    assert curve_of([[1, 0]] * 12, [n // 3 for n in range(12)]).forgetting.lost.clusters == 4
 
 
 def test_forgetting_by_hand():
@@ -60,7 +61,7 @@ def test_forgetting_by_hand():
         [0, 1, 0, 1],  # kept; 1 of 2
         [0, 0, 0, 1],  # no earlier step had it right
         [0, 0.4, 0, 0],  # never right
-        [0, 0.5, 1, 1],  # kept; 0 of 2
+        [0, 0.5, 1, 0.5],  # kept, for a half is right; 0 of 2
         [1, 0, 0, None],  # failed at the last step: nobody knows
     ]
     lost = curve_of(rows).forgetting
