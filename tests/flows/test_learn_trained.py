@@ -14,36 +14,18 @@ pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("torch")]
 
 SALT, OAK = "Salt and thunder!", "By the old oak!"
 ASKED = ("Hello there.", "How was your day?", "Tell me more.", "And then?")
-BRISK = "[tune]\nlearning_rate = 1e-2\nepochs = 40\n"
+BRISK = "[tune]\nlearning_rate = 1e-2\nepochs = 20\n"
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory):
     """A model that has learnt nothing yet."""
-    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch")
     pytest.importorskip("trl")
     pytest.importorskip("peft")
-    from benchmarks.toy_roleplay import build_tokenizer
-    from transformers import Qwen3Config, Qwen3ForCausalLM
+    from benchmarks.toy_roleplay import build_policy
 
-    folder, tokenizer = tmp_path_factory.mktemp("base"), build_tokenizer()
-    torch.manual_seed(0)
-    config = Qwen3Config(
-        vocab_size=len(tokenizer),
-        hidden_size=64,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        head_dim=16,
-        max_position_embeddings=1024,
-        bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
-    Qwen3ForCausalLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return build_policy(tmp_path_factory.mktemp("base"), steps=0)
 
 
 def logged(number, question, reply, *actions):
@@ -108,7 +90,8 @@ def test_it_says_what_was_liked_and_is_trained_once(run, tmp_path):
     (trained,) = (tmp_path / "salt" / "tuned").glob("*/tune.json")
     manifest = json.loads(trained.read_bytes())
     assert manifest["counts"]["rows"] == 4  # not the second replies, which were all liked
-    assert manifest["asked"]["settings"]["lora_dropout"] == 0.05
+    published = {"lora_r": 8, "lora_alpha": 32, "lora_dropout": 0.05, "batch_size": 4, "max_length": 8_192}
+    assert manifest["asked"]["settings"].items() >= published.items()
     assert 8 * cost["seconds_a_dialogue"] >= manifest["seconds"]
     (adapter,) = (tmp_path / "salt" / "memories" / "trained").glob("*/adapter/adapter_model.safetensors")
     assert cost["bytes"] > adapter.stat().st_size

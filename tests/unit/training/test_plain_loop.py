@@ -160,7 +160,7 @@ def test_both_loops_come_to_nearly_the_same_weights_on_rows(policy, tmp_path):
 
 def test_both_loops_play_the_same_sessions_and_come_to_nearly_the_same_weights(policy, tmp_path):
     trl, plain, parts = (tmp_path / name for name in ("trl", "plain", "parts"))
-    once = {"steps": 1, "warmup": 0.0}
+    once = {"steps": 1, "warmup": 0.0, "clip": 0.05, "beta": 1.0, "kl_unbiased": True}
     train_on_sessions(policy, trl, **once)
     train_on_sessions(policy, plain, trainer=PlainOnlineTrainer, **once)
     assert [r["messages"] for r in sessions_of(trl)] == [r["messages"] for r in sessions_of(plain)]
