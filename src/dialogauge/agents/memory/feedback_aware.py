@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Self
@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 from dialogauge.agents.memory.protocol import Feedback, MemoryItem, Retrieved, Room, items_of
 from dialogauge.agents.memory.systems import PARTS, IndexedMemory
 from dialogauge.core import Conversation, Usage
+from dialogauge.core.shape import read_as
 from dialogauge.data.tasks import RoundFeedback
 
 _PRAISED: Final = 7
@@ -40,7 +41,7 @@ class FeedbackMemory(IndexedMemory):
 
     heeds: bool = True
     """Whether feedback counts."""
-    _said: dict[str, Feedback] = field(default_factory=dict, init=False)
+    _feedback: dict[str, Feedback] = field(default_factory=dict, init=False)
     """By dialogue."""
 
     def describe(self) -> Mapping[str, Any]:
@@ -50,15 +51,15 @@ class FeedbackMemory(IndexedMemory):
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
         """Keep it, with what the user let show."""
-        self._said.pop(conversation.id, None)
+        self._feedback.pop(conversation.id, None)
         if feedback is not None and self.heeds:
-            self._said[conversation.id] = feedback
+            self._feedback[conversation.id] = feedback
         return await super().add_dialogue(conversation)
 
     async def delete(self, dialogue: str) -> None:
         """Forget it, and what the user let show."""
         await super().delete(dialogue)
-        self._said.pop(dialogue, None)
+        self._feedback.pop(dialogue, None)
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Search for the bare question, and give the best by relevance times worth."""
@@ -72,33 +73,25 @@ class FeedbackMemory(IndexedMemory):
     def fork(self) -> Self:
         """Return one that hears its own feedback from then on."""
         other = super().fork()
-        other._said = dict(self._said)
+        other._feedback = dict(self._feedback)
         return other
 
     def save(self, folder: Path) -> None:
         """Write the dialogues, and what users let show."""
         super().save(folder)
-        heard = {
-            id: [[r.round, r.actions, r.score, r.ended] for r in of.rounds] for id, of in self._said.items()
-        }
-        (folder / _FILE).write_text(json.dumps(heard), encoding="utf-8")
+        kept = {dialogue: asdict(feedback) for dialogue, feedback in self._feedback.items()}
+        (folder / _FILE).write_text(json.dumps(kept), encoding="utf-8")
 
     async def load(self, folder: Path) -> None:
         """Read both, and index anew."""
-        heard = json.loads((folder / _FILE).read_text("utf-8"))
-        self._said = {
-            id: Feedback(
-                tuple(RoundFeedback(number, tuple(actions), *more) for number, actions, *more in rounds)
-            )
-            for id, rounds in heard.items()
-        }
+        self._feedback = read_as(json.loads((folder / _FILE).read_text("utf-8")), dict[str, Feedback])
         await super().load(folder)
 
     def _keep(self, conversation: Conversation, *, corpus: bool) -> dict[str, MemoryItem]:
         self._drop(conversation.id)
         self.known[conversation.id] = conversation, corpus
         led = not corpus and any(m.role == "assistant" for m in conversation.messages)
-        heard = self._said.get(conversation.id, Feedback())
+        heard = self._feedback.get(conversation.id, Feedback())
         items = _of_worth(conversation, heard) if led else items_of(conversation)
         kept = {f"{item.dialogue}\n{item.position}": item for item in items}
         self._items |= kept

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from dialogauge.agents.memory.protocol import MemoryItem, Retrieved, Room, items_of
 from dialogauge.agents.memory.written import WrittenMemory
-from dialogauge.core import Conversation, Usage
+from dialogauge.core import Conversation
 from dialogauge.core.shape import read_as
 from dialogauge.judges.rubric.prompt import cut_middle
 from dialogauge.llm.protocol import ChatClient
@@ -85,7 +85,7 @@ class NotesMemory(WrittenMemory):
     notes: dict[str, MemoryNote] = field(default_factory=dict, init=False)
     """By dialogue and position."""
     prompt = "memory_note"
-    state: ClassVar = {"notes": dict[str, MemoryNote]}
+    state = ("notes",)
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give notes by their words; one that a note leads to counts a quarter of that one."""
@@ -107,8 +107,8 @@ class NotesMemory(WrittenMemory):
     def _texts(self) -> Iterator[tuple[str, str]]:
         return ((key, note.text) for key, note in self.notes.items())
 
-    async def _write(self, conversation: Conversation) -> Usage:
-        usage, before = Usage(), None
+    async def _write(self, conversation: Conversation) -> None:
+        before = None
         for item in items_of(conversation):
             key, words = f"{item.dialogue}\n{item.position}", self.words.learn(item.text)
             near = self.words.near(words, _NEAR)
@@ -117,8 +117,8 @@ class NotesMemory(WrittenMemory):
             if self.client is None:
                 self._link(key, near)
                 continue
-            written, more = await self._written(self.client, item, before, [self.notes[k] for k in near])
-            usage, before = usage + more, item
+            written = await self._written(self.client, item, before, [self.notes[k] for k in near])
+            before = item
             self._put(key, MemoryNote(item, words, written.keywords, written.tags, written.context))
             linked = {*written.links, *(change.note for change in written.changes)}
             self._link(key, [near[number - 1] for number in sorted(linked)])
@@ -127,11 +127,10 @@ class NotesMemory(WrittenMemory):
                 was, by = old.before or (old.tags, old.context), (*old.by, item.dialogue)
                 new = replace(old, tags=change.tags, context=change.context, before=was, by=by)
                 self._put(near[change.note - 1], new)
-        return usage
 
     async def _written(
         self, client: ChatClient, item: MemoryItem, before: MemoryItem | None, near: Sequence[MemoryNote]
-    ) -> tuple[Written, Usage]:
+    ) -> Written:
         notes = [
             {"note": n, **_about(note.item, _LONGEST[1]), "tags": note.tags, "context": note.context}
             for n, note in enumerate(near, 1)

@@ -169,6 +169,16 @@ class Memory:
 class SystemFault(Exception):
     """A system broke its word: it threw, hung, or gave what it must not."""
 
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage or Usage()
+        """What models took before it; the first row that the fault stands in books it."""
+
+    def booked(self) -> Usage:
+        """Return what is not booked yet."""
+        usage, self.usage = self.usage, Usage()
+        return usage
+
 
 def about_tokens(text: str) -> int:
     """Return about how many tokens a text has: one for three bytes, so one for a Chinese character."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from heapq import heappop, heappush
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from dialogauge.agents.memory.protocol import Kind, MemoryItem, Retrieved, Room, items_of
 from dialogauge.agents.memory.written import WrittenMemory
-from dialogauge.core import Conversation, Usage
+from dialogauge.core import Conversation
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.shape import read_as
 from dialogauge.judges.rubric.prompt import cut_middle
@@ -86,19 +85,10 @@ class TiersMemory(WrittenMemory):
     segments: dict[str, Segment] = field(default_factory=dict, init=False)
     facts: dict[str, MemoryItem] = field(default_factory=dict, init=False)
     """The oldest first; it is the first to be forgotten."""
-    cold: list[tuple[float, str]] = field(default_factory=list, init=False)
-    """A heap of segments by their heat, with heats that they had before."""
     clock: int = field(default=0, init=False)
     """Pairs that came into mid term."""
     prompt = "memory_profile"
-    state: ClassVar = {
-        "pairs": dict[str, Pair],
-        "recent": tuple[str, ...],
-        "segments": dict[str, Segment],
-        "facts": dict[str, MemoryItem],
-        "cold": list[tuple[float, str]],
-        "clock": int,
-    }
+    state = ("pairs", "recent", "segments", "facts", "clock")
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give pairs by their words, both sides together, and facts between; what was said last fills up."""
@@ -124,8 +114,7 @@ class TiersMemory(WrittenMemory):
         yield from ((key, _text(pair)) for key, pair in self.pairs.items())
         yield from ((key, fact.shown) for key, fact in self.facts.items())
 
-    async def _write(self, conversation: Conversation) -> Usage:
-        usage = Usage()
+    async def _write(self, conversation: Conversation) -> None:
         for pair in pairs_of(conversation):
             key = f"{conversation.id}\n{pair[0].position}"
             self.pairs[key] = pair
@@ -133,10 +122,9 @@ class TiersMemory(WrittenMemory):
             self.recent = (*self.recent, key)
             if len(self.recent) > _SHORT:
                 oldest, self.recent = self.recent[0], self.recent[1:]
-                usage += await self._file(oldest)
-        return usage
+                await self._file(oldest)
 
-    async def _file(self, key: str) -> Usage:
+    async def _file(self, key: str) -> None:
         """Put a pair into a segment, and take facts from one that is hot."""
         self.clock += 1
         now, words = self.clock / _HALF, self.words.learn(_spoken(self.pairs[key]))
@@ -153,19 +141,16 @@ class TiersMemory(WrittenMemory):
                 self._forget_coldest()
         self.segments[name] = segment
         self.words.lead(words, name)
-        heappush(self.cold, (segment.heat, name))
-        if len(segment.unread) < _UNREAD or segment.heat - now < math.log2(_HOT):
-            return Usage()
-        facts, usage = await self._read([self.pairs[one] for one in segment.unread])
-        self.segments[name] = replace(segment, unread=())
-        for fact in facts:
-            self._keep(fact)
-        return usage
+        if len(segment.unread) >= _UNREAD and segment.heat - now >= math.log2(_HOT):
+            facts = await self._read([self.pairs[unread] for unread in segment.unread])
+            self.segments[name] = replace(segment, unread=())
+            for fact in facts:
+                self._keep(fact)
 
-    async def _read(self, pairs: Sequence[Pair]) -> tuple[list[MemoryItem], Usage]:
-        """Return what lasts of some pairs, and what a model took for it."""
+    async def _read(self, pairs: Sequence[Pair]) -> list[MemoryItem]:
+        """Return what lasts of some pairs."""
         if self.client is None:
-            return [fact for pair in pairs for fact in _stated(pair)], Usage()
+            return [fact for pair in pairs for fact in _stated(pair)]
         number = {"type": "integer", "minimum": 1, "maximum": len(pairs)}
         kind = {"type": "string", "enum": ["semantic", "procedural"]}
         fact = closed_object({"fact": {"type": "string"}, "kind": kind, "exchange": number})
@@ -192,9 +177,7 @@ class TiersMemory(WrittenMemory):
 
     def _forget_coldest(self) -> None:
         """Forget the pairs of the coldest segment."""
-        heat, name = heappop(self.cold)
-        while name not in self.segments or self.segments[name].heat != heat:
-            heat, name = heappop(self.cold)
+        _, name = min((segment.heat, name) for name, segment in self.segments.items())
         segment = self.segments.pop(name)
         self.words.leave(segment.words, name)
         for key in segment.pairs:

@@ -158,9 +158,10 @@ class VendorMemory(Memory):
         """Return items, where any are asked for, and what its models took; SystemFault for a fault."""
         reply = await called(self.process.ask, {"memory": self.memory, **request})
         calls, prompts, completions = reply["spent"]
+        usage = Usage(calls, 0, prompts, completions, None if calls else 0.0)
         if reply["fault"]:
-            raise SystemFault(reply["fault"])
-        return reply.get("items"), Usage(calls, 0, prompts, completions, None if calls else 0.0)
+            raise SystemFault(reply["fault"], usage)
+        return reply.get("items"), usage
 
 
 def start_vendor(
