@@ -44,8 +44,8 @@ class _Own(Memory):
     def __post_init__(self) -> None:
         """Look up what it has methods for."""
         self.abilities = frozenset(a for a in get_args(Ability) if callable(getattr(self.system, a, None)))
-        # What runs in threads takes one call at a time.
-        self.by_turns = not inspect.iscoroutinefunction(self.system.retrieve)
+        if not inspect.iscoroutinefunction(self.system.retrieve):
+            self.turn = asyncio.Lock()  # what runs in threads takes one call at a time
 
     def describe(self) -> Mapping[str, Any]:
         """Return what it says of itself, where it says something."""

@@ -169,9 +169,9 @@ class NotesMemory(WrittenMemory):
     def _link(self, key: str, others: Sequence[str]) -> None:
         """Let notes lead to each other."""
         for other in others:
-            for one, to in ((key, other), (other, key)):
-                links = dict.fromkeys((*self.notes[one].links, to))
-                self.notes[one] = replace(self.notes[one], links=tuple(links))
+            for source, target in ((key, other), (other, key)):
+                links = dict.fromkeys((*self.notes[source].links, target))
+                self.notes[source] = replace(self.notes[source], links=tuple(links))
 
     def _erase(self, dialogue: str) -> None:
         gone = {key: note for key, note in self.notes.items() if note.item.dialogue == dialogue}

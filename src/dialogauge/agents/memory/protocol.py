@@ -6,6 +6,7 @@ a `name`, the speaker's, whose metadata hold `date`, and whose messages may have
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,6 +118,8 @@ class Memory:
     """What it can do beside taking in and giving back."""
     counts_items: bool = True
     """Whether a number of items bounds it; tokens alone bound what gives everything, or the evidence."""
+    turn: asyncio.Lock | None = None
+    """Where one call at a time is taken, what is held for it: by this memory, or by all of a process."""
 
     def describe(self) -> Mapping[str, Any]:
         """Return its settings for the manifest: plain JSON values, without secrets."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, Literal, get_args
 
-from dialogauge.agents.memory.protocol import Kind, MemoryItem, Retrieved, Room, items_of
+from dialogauge.agents.memory.protocol import MemoryItem, Retrieved, Room, items_of
 from dialogauge.agents.memory.written import WrittenMemory
 from dialogauge.core import Conversation
 from dialogauge.core.patterns import lazy_pattern
@@ -21,13 +22,13 @@ EMPTY: Final = "…"
 _SHORT, _MID, _LONG = 7, 1_000, 200
 """Pairs in short term, segments in mid term, facts in long term."""
 _PAIRS: Final = 20
-"""Of one segment, at most."""
+"""Pairs of a segment, at most."""
 _UNREAD: Final = 3
-"""Pairs of a hot segment from which no facts were taken yet, so that they are."""
+"""Pairs without facts, from which on the facts of a hot segment are taken."""
 _HOT: Final = 2.0
 """The heat of two pairs that came just now."""
 _HALF: Final = 50
-"""Pairs taken in, after which heat is half of what it was."""
+"""Pairs, after which heat has halved."""
 _MOST: Final = 5
 """Facts that a model takes at a time."""
 _SHARE: Final = 5
@@ -39,6 +40,7 @@ _RULE: Final = lazy_pattern(
 )
 _OWN: Final = lazy_pattern(r"(?i)\b(?:i|i'm|i've|my|we|our)\b|我")
 
+Lasting = Literal["semantic", "procedural"]
 Pair = tuple[MemoryItem, ...]
 """A message, and the reply to it where there is one."""
 
@@ -54,7 +56,7 @@ class Segment:
     words: tuple[str, ...]
     """Keywords that lead here."""
     heat: float
-    """log2 of what its pairs count together: one that came at t counts 2 ** (t / _HALF)."""
+    """log2 of the weights of its pairs together: one that came at t weighs 2 ** (t / _HALF)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Fact:
     """What lasts, as a model writes it."""
 
     fact: str
-    kind: Kind
+    kind: Lasting
     exchange: int
     """The number of the pair that tells it, from 1."""
 
@@ -99,16 +101,13 @@ class TiersMemory(WrittenMemory):
         pairs: dict[str, float | None] = {key: s for key, s in hits.items() if key in self.pairs}
         pairs |= dict.fromkeys(key for key in reversed(self.recent) if key not in pairs)
         items: list[MemoryItem] = []
-
-        def is_told(fact: MemoryItem) -> bool:
-            return any(fact.text in item.text for item in items)
-
+        new = (fact for fact in facts if not any(fact.text in item.text for item in items))
         for key, score in pairs.items():
             for side in self.pairs[key]:
                 items.append(replace(side, score=score, why="said last" if score is None else None))
                 if len(items) % _SHARE == _SHARE - 1:
-                    items += [fact for fact in (next((f for f in facts if not is_told(f)), None),) if fact]
-        return Retrieved(room.fill([*items, *(fact for fact in facts if not is_told(fact))]))
+                    items += islice(new, 1)
+        return Retrieved(room.fill([*items, *new]))
 
     def _texts(self) -> Iterator[tuple[str, str]]:
         yield from ((key, _text(pair)) for key, pair in self.pairs.items())
@@ -152,16 +151,21 @@ class TiersMemory(WrittenMemory):
         if self.client is None:
             return [fact for pair in pairs for fact in _stated(pair)]
         number = {"type": "integer", "minimum": 1, "maximum": len(pairs)}
-        kind = {"type": "string", "enum": ["semantic", "procedural"]}
+        kind = {"type": "string", "enum": [*get_args(Lasting)]}
         fact = closed_object({"fact": {"type": "string"}, "kind": kind, "exchange": number})
         schema = closed_object({"facts": {"type": "array", "items": fact, "maxItems": _MOST}})
 
         def read(data: dict[str, Any]) -> list[MemoryItem]:
             facts = read_as(data.get("facts"), list[Fact])
-            if any(f.kind == "episodic" or not 1 <= f.exchange <= len(pairs) for f in facts):
-                msg = "facts: kind is semantic or procedural, and exchange the number of one above"
+            if not {f.exchange for f in facts} <= {*range(1, len(pairs) + 1)}:
+                msg = "facts: exchange is the number of one above"
                 raise ValueError(msg)
-            return [_fact(pairs[f.exchange - 1][0], f.fact, f.kind) for f in facts if f.fact.strip()]
+            first = [pairs[f.exchange - 1][0] for f in facts]
+            return [
+                MemoryItem(side.dialogue, None, f.fact, date=side.date, kind=f.kind, why="profile")
+                for side, f in zip(first, facts, strict=True)
+                if f.fact.strip()
+            ]
 
         shown = {"most": _MOST, "exchanges": [_about(n, pair) for n, pair in enumerate(pairs, 1)]}
         return await self._ask(self.client, shown, schema, read)
@@ -239,8 +243,5 @@ def _stated(pair: Pair) -> Iterator[MemoryItem]:
         for text in sentences(side.text):
             rule = _RULE.search(text) is not None
             if text[-1:] not in "?？" and (rule or _OWN.search(text)):
-                yield replace(_fact(side, text, "procedural" if rule else "semantic"), speaker=side.speaker)
-
-
-def _fact(side: MemoryItem, text: str, kind: Kind) -> MemoryItem:
-    return MemoryItem(side.dialogue, None, text, date=side.date, kind=kind, why="profile")
+                kind: Lasting = "procedural" if rule else "semantic"
+                yield replace(side, position=None, message=None, text=text, kind=kind, why="profile")

@@ -28,12 +28,11 @@ VENDORS: Final[Mapping[str, str]] = {
     "amem": "messages, with what a model noted of them, by A-mem",
 }
 """By name what each gives to an answer; each has a module and settings of that name here, and an extra."""
-_PACKAGES: Final = {"mem0": ("mem0ai", "2.", "Mem0Adapter"), "amem": ("A-mem", "0.2.", "AMemAdapter")}
-"""By name the package on PyPI, since another one takes the same import name; how its version begins; and what
-adapts it.
-"""
-_TABLES: Final = {"mem0": ("llm", "memory", "add", "search"), "amem": ("system",)}
-"""By name those of its settings."""
+_PACKAGES: Final = {
+    "mem0": ("mem0ai", "2.", "Mem0Adapter", ("llm", "memory", "add", "search")),
+    "amem": ("A-mem", "0.2.", "AMemAdapter", ("system",)),
+}
+"""By name the package on PyPI, how its version begins, what adapts it, and the tables of its settings."""
 _START: Final = "from dialogauge.agents.memory.vendors.worker import main; main()"
 _QUIET: Final = {
     "ANONYMIZED_TELEMETRY": "False",
@@ -133,7 +132,6 @@ class VendorMemory(Memory):
     about: Mapping[str, Any]
     """Package, settings and models."""
     digest: str
-    by_turns = True
 
     def __post_init__(self) -> None:
         """Take the turn of the process, and a name in it."""
@@ -181,7 +179,7 @@ def start_vendor(
         UsageError: The package is of another series or cannot be loaded, the file has a table that the
             adapter does not take, or the embedder is one that the package cannot ask.
     """
-    package, series, adapter = _PACKAGES[system]
+    package, series, adapter, tables = _PACKAGES[system]
     own, install = Path(__file__).with_name(f"{system}.toml"), f"pip install 'dialogauge[{system}]'"
     try:
         installed = version(package)
@@ -192,9 +190,9 @@ def start_vendor(
         msg = f"{system} is measured by {package} {series}x, and {installed} is installed"
         raise UsageError(msg, hint=install)
     settings = read_toml(own if file is None else Path(file), f"configuration of {system}")
-    if unknown := sorted(settings.keys() - set(_TABLES[system])):
+    if unknown := sorted(settings.keys() - {*tables}):
         msg = f"{file}: {system} has no table {unknown[0]!r}"
-        raise UsageError(msg, hint=f"it has {', '.join(_TABLES[system])}")
+        raise UsageError(msg, hint=f"it has {', '.join(tables)}")
     if system == "amem" and "folder" not in embedder:
         msg = "A-Mem embeds in its own process: it can ask no endpoint for vectors"
         raise UsageError(msg, hint="give the folder of a model with --role embedder=file:FOLDER")
