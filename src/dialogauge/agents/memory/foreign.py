@@ -137,10 +137,10 @@ class EndpointMemory(Memory):
         return {"system": self.name, "endpoint": True}
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
-        """Send a dialogue, with what the user let show."""
-        more = (
-            {} if feedback is None else {"feedback": [*feedback.actions], "rounds": as_json(feedback.rounds)}
-        )
+        """Send a dialogue, with the feedback where there is any."""
+        more: dict[str, Any] = {}
+        if feedback is not None:
+            more = {"feedback": [*feedback.actions], "rounds": as_json(feedback.rounds)}
         await self._post("/add", {"memory": self.memory, "dialogue": plain_dialogue(conversation), **more})
         return Usage()
 

@@ -91,7 +91,7 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What a user let show of a dialogue, reply by reply."""
+    """What a user did about the replies of a dialogue."""
 
     rounds: tuple[RoundFeedback, ...] = ()
     """By round; a reply without any is left out, mostly the last."""
@@ -99,12 +99,7 @@ class Feedback:
     @property
     def actions(self) -> tuple[str, ...]:
         """`like`, `dislike`, `copy` of any reply, each once."""
-        return tuple(dict.fromkeys(action for one in self.rounds for action in one.actions))
-
-    @property
-    def score(self) -> int | None:
-        """The last satisfaction, 1 to 10; None where there is none."""
-        return next((one.score for one in reversed(self.rounds) if one.score is not None), None)
+        return tuple(dict.fromkeys(action for about in self.rounds for action in about.actions))
 
 
 class Memory:
@@ -137,7 +132,7 @@ class Memory:
         raise NotImplementedError
 
     async def learn(self) -> None:
-        """Do what is dear once, after all that is taken in and before the first question; mostly nothing."""
+        """Do what is costly once, after all is taken in and before the first question; mostly nothing."""
 
     @property
     def answerer(self) -> Agent | None:

@@ -1,4 +1,4 @@
-"""Tiers: what was said last, matters by their heat, and a profile of what lasts (after MemoryOS)."""
+"""Tiers: the latest pairs, segments by their heat, and a profile of what lasts (after MemoryOS)."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ class TiersMemory(WrittenMemory):
         if name in self.segments:
             old = self.segments[name]
             heat = max(old.heat, now) + math.log2(1 + 2 ** -abs(old.heat - now))
-            led = tuple(dict.fromkeys((*old.words, *words)))
-            segment = Segment((*old.pairs, key), (*old.unread, key), led, heat)
+            leading = tuple(dict.fromkeys((*old.words, *words)))
+            segment = Segment((*old.pairs, key), (*old.unread, key), leading, heat)
         else:
             segment = Segment((key,), (key,), words, now)
             if len(self.segments) >= _MID:
@@ -226,7 +226,7 @@ def _text(pair: Pair) -> str:
 
 
 def _spoken(pair: Pair) -> str:
-    """Return what is said in it, without dates and speakers, which are no matter."""
+    """Return what is said in it, without dates and speakers, which say nothing of the matter."""
     return "\n".join(side.text for side in pair)
 
 

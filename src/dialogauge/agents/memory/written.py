@@ -32,15 +32,15 @@ ROLE: Final = "memory"
 _WORDS: Final = 6
 """Keywords of a text."""
 _RECENT: Final = 16
-"""Texts that a keyword leads to, the latest."""
+"""Texts that a keyword leads to: the latest."""
 _FILE: Final = "written.json"
 _LEAST: Final = 2
-"""Keywords that two texts share, so that they are near."""
+"""Keywords that two texts must share to be near."""
 
 
 @dataclass
 class Keywords:
-    """The words of texts by weight, and which texts share them; a step takes the same however many there are.
+    """The words of texts by weight, and which texts share them; a text costs the same however many there are.
 
     The weight of a word is how often the text has it, times its idf among the texts so far.
     """

@@ -60,7 +60,7 @@ class VendorProcess:
     def __post_init__(self) -> None:
         """Start it, and let it import its package; UsageError where that fails."""
         models = [self.setup["model"], self.setup["embedder"]]
-        self._secrets = Secrets([key for one in models if (key := one.get("api_key"))])
+        self._secrets = Secrets([key for model in models if (key := model.get("api_key"))])
         self._home = tempfile.TemporaryDirectory(prefix="dialogauge-", ignore_cleanup_errors=True)
         home = Path(self._home.name)
         self._printed, self.folder = home / "printed.txt", home / "memories"
@@ -69,7 +69,7 @@ class VendorProcess:
             "HOME": str(home),
             "MEM0_DIR": str(home),
             "OPENAI_BASE_URL": self.setup["model"]["base_url"],
-            "PYTHONPATH": os.pathsep.join(str(Path(one).resolve()) for one in sys.path),
+            "PYTHONPATH": os.pathsep.join(str(Path(place).resolve()) for place in sys.path),
         }
         with self._printed.open("wb") as printed:
             self._process = subprocess.Popen(
@@ -82,7 +82,7 @@ class VendorProcess:
                 encoding="utf-8",
                 start_new_session=True,  # Ctrl-C is for us; without us its input ends, and so does it
             )
-        places = [_place(one["base_url"]) for one in models if one.get("base_url")]
+        places = [_place(model["base_url"]) for model in models if model.get("base_url")]
         try:
             fault = self.ask({**self.setup, "places": places, "folder": str(self.folder)})["fault"]
         except SystemFault as ended:
