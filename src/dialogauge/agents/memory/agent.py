@@ -84,8 +84,8 @@ class MemoryAgent:
         users = [n for n, m in enumerate(conversation.messages) if m.role == "user"]
         if not users:
             return RecalledTurn(AgentTurn(AgentFailure("no_reply", "nobody asks anything")))
-        asked = [n for n in users if n >= conversation.prefix]
-        last, round_ = (users[-1], 0) if first is None else (asked[0], len(asked) - 1)
+        new = [n for n in users if n >= conversation.prefix]
+        last, answered = (users[-1], 0) if first is None else (new[0], len(new) - 1)
         question, begun = conversation.messages[last].text, time.monotonic()
         answerer = self.memory.answerer or self.answerer
         try:
@@ -95,7 +95,7 @@ class MemoryAgent:
             return RecalledTurn(AgentTurn(failed, usage=fault.booked()))
         came = time.monotonic()
         if answerer is None:
-            answer = extract(question, retrieved.items[round_:]) or "not mentioned"
+            answer = extract(question, retrieved.items[answered:]) or "not mentioned"
             turn = AgentTurn(AgentReply(answer))
         else:
             if retrieved.items:

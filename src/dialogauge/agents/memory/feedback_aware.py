@@ -65,9 +65,10 @@ class FeedbackMemory(IndexedMemory):
         """Search for the bare question, and give the best by relevance times worth."""
         most = len(self._items) if room.items is None else room.items * PARTS
         hits, usage = await self.index.search(question, most) if self._items else ((), Usage())
-        items = [self._items[key] for key, _ in hits]
-        scores = [hit[1] * (_WORTH[i.kind] if i.why else 1.0) for hit, i in zip(hits, items, strict=True)]
-        scored = [replace(item, score=score) for item, score in zip(items, scores, strict=True)]
+        found = ((self._items[key], score) for key, score in hits)
+        scored = [
+            replace(item, score=score * (_WORTH[item.kind] if item.why else 1.0)) for item, score in found
+        ]
         return Retrieved(room.fill(sorted(scored, key=lambda item: -(item.score or 0.0))), usage)
 
     def fork(self) -> Self:

@@ -182,7 +182,8 @@ class WrittenMemory(KeptDialogues):
 
         Raises SystemFault where there is none.
         """
-        shown = {key: _shown(value) for key, value in values.items()}
+        lists = {key: value if isinstance(value, list) else [value] for key, value in values.items()}
+        shown = {key: "\n".join(map(shown_json, values)) for key, values in lists.items()}
         language = "zh" if has_chinese(" ".join(shown.values())) else "en"
         messages = messages_of(split_template(own_template(self.prompt, language)), shown)
         request = ChatRequest(messages, ROLE, ReplySchema(self.prompt, schema))
@@ -192,7 +193,3 @@ class WrittenMemory(KeptDialogues):
             msg = f"{self.name}: the model that writes failed ({outcome.kind}): {outcome.message}"
             raise SystemFault(msg, self.usage)
         return outcome.value
-
-
-def _shown(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return "\n".join(map(shown_json, value)) if isinstance(value, list) else shown_json(value)

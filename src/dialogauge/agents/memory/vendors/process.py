@@ -82,7 +82,8 @@ class VendorProcess:
                 encoding="utf-8",
                 start_new_session=True,  # Ctrl-C is for us; without us its input ends, and so does it
             )
-        places = [_place(model["base_url"]) for model in models if model.get("base_url")]
+        urls = [urlsplit(model["base_url"]) for model in models if model.get("base_url")]
+        places = [(url.hostname, url.port or (443 if url.scheme == "https" else 80)) for url in urls]
         try:
             fault = self.ask({**self.setup, "places": places, "folder": str(self.folder)})["fault"]
         except SystemFault as ended:
@@ -214,8 +215,3 @@ def _shown(model: Mapping[str, Any]) -> dict[str, Any]:
     if "folder" in model:
         return {"folder": Path(model["folder"]).name, "digest": folder_digest(Path(model["folder"]))}
     return {"model": model["model"], "base_url": Endpoint(model["base_url"]).shown_url}
-
-
-def _place(url: str) -> tuple[str | None, int]:
-    parts = urlsplit(url)
-    return parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
