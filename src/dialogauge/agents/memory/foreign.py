@@ -121,7 +121,8 @@ class EndpointMemory(Memory):
     """A server: `POST /add {"memory", "dialogue"}`, `POST /retrieve {"memory", "question", "k"}`.
 
     The second answers `{"items": [...]}`; items are as those of a class of one's own. A server holds many
-    memories, each under its own name.
+    memories, each under its own name. A dialogue with feedback comes with `feedback`, a list of its rounds as
+    logs have them.
     """
 
     server: JsonEndpoint
@@ -138,9 +139,7 @@ class EndpointMemory(Memory):
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
         """Send a dialogue, with the feedback where there is any."""
-        more: dict[str, Any] = {}
-        if feedback is not None:
-            more = {"feedback": [*feedback.actions], "rounds": as_json(feedback.rounds)}
+        more = {} if feedback is None else {"feedback": as_json(feedback.rounds)}
         await self._post("/add", {"memory": self.memory, "dialogue": plain_dialogue(conversation), **more})
         return Usage()
 

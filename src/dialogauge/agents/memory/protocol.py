@@ -96,11 +96,6 @@ class Feedback:
     rounds: tuple[RoundFeedback, ...] = ()
     """By round; a reply without any is left out, mostly the last."""
 
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """`like`, `dislike`, `copy` of any reply, each once."""
-        return tuple(dict.fromkeys(action for about in self.rounds for action in about.actions))
-
 
 class Memory:
     """A memory system, the base of all. What it does not list in `abilities` is n/a for it, never 0."""
