@@ -28,7 +28,7 @@ class RecalledTurn:
     answer_s: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass
 class MemoryAgent:
     """Asks a memory for the bare question, then another agent with what came; a `core.protocols.Agent`.
 
@@ -84,17 +84,18 @@ class MemoryAgent:
         users = [n for n, m in enumerate(conversation.messages) if m.role == "user"]
         if not users:
             return RecalledTurn(AgentTurn(AgentFailure("no_reply", "nobody asks anything")))
-        asked = [n for n in users if n >= conversation.prefix]
-        last, round_ = (users[-1], 0) if first is None else (asked[0], len(asked) - 1)
+        new = [n for n in users if n >= conversation.prefix]
+        last, answered = (users[-1], 0) if first is None else (new[0], len(new) - 1)
         question, begun = conversation.messages[last].text, time.monotonic()
         answerer = self.memory.answerer or self.answerer
         try:
             retrieved = first or await self.memory.retrieve(query or question, self.room)
         except SystemFault as fault:
-            return RecalledTurn(AgentTurn(AgentFailure("judge_error", str(fault))))
+            failed = AgentFailure("judge_error", str(fault))
+            return RecalledTurn(AgentTurn(failed, usage=fault.booked()))
         came = time.monotonic()
         if answerer is None:
-            answer = extract(question, retrieved.items[round_:]) or "not mentioned"
+            answer = extract(question, retrieved.items[answered:]) or "not mentioned"
             turn = AgentTurn(AgentReply(answer))
         else:
             if retrieved.items:
@@ -111,31 +112,16 @@ class MemoryAgent:
 
 
 @dataclass
-class RecalledDialogue:
+class RecalledDialogue(MemoryAgent):
     """A `MemoryAgent` in one dialogue, in which only the first message is searched for."""
 
-    agent: MemoryAgent
     first: RecalledTurn | None = None
     """The first turn that there was an answer of the memory to."""
-
-    @property
-    def name(self) -> str:
-        """The memory's."""
-        return self.agent.name
-
-    @property
-    def digest(self) -> str:
-        """The agent's."""
-        return self.agent.digest
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return what the agent says of itself."""
-        return self.agent.describe()
 
     async def reply(self, conversation: Conversation, *, seed: int = 0) -> AgentTurn:
         """Recall where nothing was recalled yet, and answer."""
         retrieved = None if self.first is None else self.first.retrieved
-        recalled = await self.agent.answer(conversation, seed=seed, first=retrieved)
+        recalled = await self.answer(conversation, seed=seed, first=retrieved)
         if retrieved is None:
             self.first = recalled
         return recalled.turn

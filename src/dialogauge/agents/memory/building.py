@@ -78,9 +78,9 @@ def build_memory(
     if name in WRITTEN and client is None:
         msg = f"{name} needs a model that writes"
         raise UsageError(msg, hint=f"give --role memory=MODEL@URL#KEYVAR, or ask for {name}-reduced")
-    if kind in ("notes", "tiers"):
-        written = client if name in WRITTEN else None
-        return NotesMemory(name, client=written) if kind == "notes" else TiersMemory(name, client=written)
+    if kind in WRITTEN:
+        writing = NotesMemory if kind == "notes" else TiersMemory
+        return writing(name, client=client if name == kind else None)
     if kind == "feedback":
         return FeedbackMemory(name, "message", heeds=unit == "aware")
     if kind == "oracle":
@@ -90,7 +90,7 @@ def build_memory(
             msg = "trained needs a model that it can train: one behind an endpoint cannot be trained here"
             raise UsageError(msg, hint="give the folder of a model: --role answerer=file:FOLDER")
         return TrainedMemory(tuner, liked)
-    if not unit:
+    if kind in ("none", "full"):
         return NoMemory() if kind == "none" else FullMemory()
     if kind != "embed":
         return IndexedMemory(name, cast("Unit", unit), Words() if kind == "bm25" else Ranked())

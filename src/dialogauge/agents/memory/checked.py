@@ -26,15 +26,12 @@ class CheckedMemory(Memory):
     """Seconds for one call."""
     known: dict[str, int] = field(default_factory=dict)
     """Messages by id of the dialogues that it holds: of one that is loaded, of what was taken in before."""
-    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Of a system that takes one call at a time; what waits for it has not begun."""
     _hung: str = ""
 
     def __post_init__(self) -> None:
         """Take over what the system says of itself."""
         self.name, self.digest = self.inner.name, self.inner.digest
         self.abilities, self.counts_items = self.inner.abilities, self.inner.counts_items
-        self._turn = getattr(self.inner, "turn", None) or self._turn  # of several memories in one process
 
     def describe(self) -> Mapping[str, Any]:
         """Return what the system says of itself."""
@@ -85,8 +82,7 @@ class CheckedMemory(Memory):
         if not isinstance(answer, Retrieved):
             msg = f"{self.name} gave {type(answer).__name__}, no Retrieved"
             raise SystemFault(msg)
-        recalled = answer
-        for item in recalled.items:
+        for item in answer.items:
             if not item.text.strip():
                 msg = f"{self.name} gave an item without a text"
                 raise SystemFault(msg)
@@ -97,10 +93,10 @@ class CheckedMemory(Memory):
                 msg = f"{self.name} gave message {item.position} of {item.dialogue!r}, which has no such one"
                 raise SystemFault(msg)
         bounds = room if self.counts_items else Room(None, room.tokens)
-        if len(bounds.fill(recalled.items)) < len(recalled.items):
-            msg = f"{self.name} gave {len(recalled.items)} items, more than there is room for"
+        if len(bounds.fill(answer.items)) < len(answer.items):
+            msg = f"{self.name} gave {len(answer.items)} items, more than there is room for"
             raise SystemFault(msg)
-        return recalled
+        return answer
 
     async def _asked(self, question: str, room: Room) -> object:
         begun, answer = time.monotonic(), await self.inner.retrieve(question, room)
@@ -125,8 +121,7 @@ class CheckedMemory(Memory):
         await self._timed("ingest", lambda: self.inner.load(folder))
 
     async def _timed(self, what: str, call: Callable[[], Awaitable[T]]) -> T:
-        by_turns = getattr(self.inner, "by_turns", False)
-        async with self._turn if by_turns else contextlib.nullcontext():
+        async with self.inner.turn or contextlib.nullcontext():  # what waits for it has not begun
             if self._hung:
                 msg = f"{self._hung}, and is not asked again"
                 raise SystemFault(msg)
@@ -137,7 +132,7 @@ class CheckedMemory(Memory):
                 raise
             except TimeoutError as error:
                 msg = f"{self.name} took more than {self.deadline:g} s to {what}"
-                self._hung = msg if by_turns else ""  # its thread is still in there
+                self._hung = msg if self.inner.turn else ""  # its thread is still in there
                 raise SystemFault(msg) from error
             except Exception as error:
                 msg = f"{self.name} failed to {what}: {type(error).__name__}: {error}"

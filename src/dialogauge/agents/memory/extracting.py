@@ -9,7 +9,7 @@ from typing import Final
 
 from dialogauge.agents.memory.protocol import MemoryItem
 from dialogauge.core.patterns import lazy_pattern
-from dialogauge.text import ENGLISH_STOP, content_terms, has_chinese, pieces, sentences
+from dialogauge.text import ENGLISH_STOP, content_terms, has_chinese, pieces, sentences, words
 
 EXTRACTING: Final = "extract 2"
 """The name of the way in which answers are made; changes with it."""
@@ -146,7 +146,8 @@ def extract(question: str, items: Sequence[MemoryItem]) -> str:
     """Return an answer in the words of what was recalled; empty where nothing was.
 
     A question for a time gets the time that the best item speaks of, or else its date. Any other gets the
-    words of the best sentence that the question does not hold, at most six.
+    words of the best sentence that the question does not hold, at most six. What only repeats the question,
+    in other case or punctuation, is passed over.
     """
     if not items:
         return ""
@@ -156,16 +157,16 @@ def extract(question: str, items: Sequence[MemoryItem]) -> str:
             if heard is not None:
                 day = _in_chinese(heard) if has_chinese(question) else _written(heard)
                 return when_of(item.text, heard) or day
-    asked = content_terms(pieces(question))
+    asked, asks = content_terms(pieces(question)), words(question)
     best = max(
         (
             (len(content_terms(pieces(text)) & asked) / (1 + place), -place, text)
             for place, item in enumerate(items)
             for text in sentences(item.text)
-            if text.strip() not in question  # who only repeats it says nothing
+            if asks not in (words(text), words(item.text))  # who only repeats the question says nothing
         ),
         default=(0.0, 0, items[0].text),
     )[2]
-    words = [w for w in _WORD.findall(best) if w.lower() not in ENGLISH_STOP]
-    left = [w for w in words if not content_terms(pieces(w)) <= asked]
-    return " ".join((left or words)[:_LONGEST])
+    said = [w for w in _WORD.findall(best) if w.lower() not in ENGLISH_STOP]
+    new = [w for w in said if not content_terms(pieces(w)) <= asked]
+    return " ".join((new or said)[:_LONGEST])

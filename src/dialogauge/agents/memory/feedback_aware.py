@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Self
@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 from dialogauge.agents.memory.protocol import Feedback, MemoryItem, Retrieved, Room, items_of
 from dialogauge.agents.memory.systems import PARTS, IndexedMemory
 from dialogauge.core import Conversation, Usage
+from dialogauge.core.shape import read_as
 from dialogauge.data.tasks import RoundFeedback
 
 _PRAISED: Final = 7
@@ -40,7 +41,7 @@ class FeedbackMemory(IndexedMemory):
 
     heeds: bool = True
     """Whether feedback counts."""
-    _said: dict[str, Feedback] = field(default_factory=dict, init=False)
+    _feedback: dict[str, Feedback] = field(default_factory=dict, init=False)
     """By dialogue."""
 
     def describe(self) -> Mapping[str, Any]:
@@ -49,101 +50,92 @@ class FeedbackMemory(IndexedMemory):
         return {**super().describe(), "praised": _PRAISED, "disliked": _DISLIKED, "worth": worth}
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
-        """Keep it, with what the user let show."""
-        self._said.pop(conversation.id, None)
+        """Keep it, with its feedback."""
+        self._feedback.pop(conversation.id, None)
         if feedback is not None and self.heeds:
-            self._said[conversation.id] = feedback
+            self._feedback[conversation.id] = feedback
         return await super().add_dialogue(conversation)
 
     async def delete(self, dialogue: str) -> None:
-        """Forget it, and what the user let show."""
+        """Forget it, and its feedback."""
         await super().delete(dialogue)
-        self._said.pop(dialogue, None)
+        self._feedback.pop(dialogue, None)
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Search for the bare question, and give the best by relevance times worth."""
         most = len(self._items) if room.items is None else room.items * PARTS
         hits, usage = await self.index.search(question, most) if self._items else ((), Usage())
-        items = [self._items[key] for key, _ in hits]
-        scores = [hit[1] * (_WORTH[i.kind] if i.why else 1.0) for hit, i in zip(hits, items, strict=True)]
-        scored = [replace(item, score=score) for item, score in zip(items, scores, strict=True)]
+        found = ((self._items[key], score) for key, score in hits)
+        scored = [
+            replace(item, score=score * (_WORTH[item.kind] if item.why else 1.0)) for item, score in found
+        ]
         return Retrieved(room.fill(sorted(scored, key=lambda item: -(item.score or 0.0))), usage)
 
     def fork(self) -> Self:
-        """Return one that hears its own feedback from then on."""
+        """Return one that holds the same, and its own feedback from then on."""
         other = super().fork()
-        other._said = dict(self._said)
+        other._feedback = dict(self._feedback)
         return other
 
     def save(self, folder: Path) -> None:
-        """Write the dialogues, and what users let show."""
+        """Write the dialogues, and their feedback."""
         super().save(folder)
-        heard = {
-            id: [[r.round, r.actions, r.score, r.ended] for r in of.rounds] for id, of in self._said.items()
-        }
-        (folder / _FILE).write_text(json.dumps(heard), encoding="utf-8")
+        kept = {dialogue: asdict(feedback) for dialogue, feedback in self._feedback.items()}
+        (folder / _FILE).write_text(json.dumps(kept), encoding="utf-8")
 
     async def load(self, folder: Path) -> None:
         """Read both, and index anew."""
-        heard = json.loads((folder / _FILE).read_text("utf-8"))
-        self._said = {
-            id: Feedback(
-                tuple(RoundFeedback(number, tuple(actions), *more) for number, actions, *more in rounds)
-            )
-            for id, rounds in heard.items()
-        }
+        self._feedback = read_as(json.loads((folder / _FILE).read_text("utf-8")), dict[str, Feedback])
         await super().load(folder)
 
     def _keep(self, conversation: Conversation, *, corpus: bool) -> dict[str, MemoryItem]:
         self._drop(conversation.id)
         self.known[conversation.id] = conversation, corpus
         led = not corpus and any(m.role == "assistant" for m in conversation.messages)
-        heard = self._said.get(conversation.id, Feedback())
-        items = _of_worth(conversation, heard) if led else items_of(conversation)
+        feedback = self._feedback.get(conversation.id, Feedback())
+        items = _labelled(conversation, feedback) if led else items_of(conversation)
         kept = {f"{item.dialogue}\n{item.position}": item for item in items}
         self._items |= kept
         return {key: replace(item, why=None) for key, item in kept.items()}
 
 
-def _of_worth(conversation: Conversation, feedback: Feedback) -> Iterator[MemoryItem]:
+def _labelled(conversation: Conversation, feedback: Feedback) -> Iterator[MemoryItem]:
     """Yield replies and the words after them, but for disliked replies, each with what it answers and why."""
-    heard = {one.round: one for one in feedback.rounds}
-    replies, asked = [*accumulate(m.role == "assistant" for m in conversation.messages)], ""
+    rounds = {about.round: about for about in feedback.rounds}
+    replies, request = [*accumulate(m.role == "assistant" for m in conversation.messages)], ""
     for item in items_of(conversation):
         number = replies[item.position or 0]
-        own, following = _verdict(heard.get(number)), _verdict(heard.get(number + 1))
+        verdict, following = _verdict(rounds.get(number)), _verdict(rounds.get(number + 1))
         if conversation.messages[item.position or 0].role == "assistant":
-            if own >= 0:
-                why = f"an answer that was {_in_words(heard[number])}" if own else None
-                yield replace(item, asked=asked, why=why)
-        elif not asked or own > 0:
-            asked = item.text
-        elif own < 0:
-            why = f"a correction after an answer that was {_in_words(heard[number])}"
-            yield replace(item, asked=asked, why=why, kind="procedural")
-        elif following > 0:
-            why = f"a correction before an answer that was {_in_words(heard[number + 1])}"
-            yield replace(item, asked=asked, why=why, kind="procedural")
+            if verdict >= 0:
+                why = f"an answer that was {_in_words(rounds[number])}" if verdict else None
+                yield replace(item, asked=request, why=why)
+        elif not request or verdict > 0:
+            request = item.text
+        elif verdict < 0 or following > 0:
+            place, reply = ("after", number) if verdict < 0 else ("before", number + 1)
+            why = f"a correction {place} an answer that was {_in_words(rounds[reply])}"
+            yield replace(item, asked=request, why=why, kind="procedural")
         else:
-            yield replace(item, asked=asked)
+            yield replace(item, asked=request)
 
 
-def _verdict(heard: RoundFeedback | None) -> int:
+def _verdict(about: RoundFeedback | None) -> int:
     """Return 1 for a praised answer, -1 for a disliked one, 0 where nobody knows.
 
     A click counts before the score; of a like and a dislike together the score decides.
     """
-    if heard is None:
+    if about is None:
         return 0
-    praised, disliked = bool({"like", "copy"} & {*heard.actions}), "dislike" in heard.actions
+    praised, disliked = bool({"like", "copy"} & {*about.actions}), "dislike" in about.actions
     if praised != disliked:
         return 1 if praised else -1
-    if heard.score is None or _DISLIKED < heard.score < _PRAISED:
+    if about.score is None or _DISLIKED < about.score < _PRAISED:
         return 0
-    return 1 if heard.score >= _PRAISED else -1
+    return 1 if about.score >= _PRAISED else -1
 
 
-def _in_words(heard: RoundFeedback) -> str:
+def _in_words(about: RoundFeedback) -> str:
     words = {"like": "liked", "copy": "copied", "dislike": "disliked"}
-    clicks = [words[action] for action in heard.actions if action in words]
-    return " and ".join([*clicks, *([] if heard.score is None else [f"scored {heard.score}"])])
+    clicks = [words[action] for action in about.actions if action in words]
+    return " and ".join([*clicks, *([] if about.score is None else [f"scored {about.score}"])])

@@ -44,8 +44,8 @@ class _Own(Memory):
     def __post_init__(self) -> None:
         """Look up what it has methods for."""
         self.abilities = frozenset(a for a in get_args(Ability) if callable(getattr(self.system, a, None)))
-        # What runs in threads takes one call at a time.
-        self.by_turns = not inspect.iscoroutinefunction(self.system.retrieve)
+        if not inspect.iscoroutinefunction(self.system.retrieve):
+            self.turn = asyncio.Lock()  # what runs in threads takes one call at a time
 
     def describe(self) -> Mapping[str, Any]:
         """Return what it says of itself, where it says something."""
@@ -121,7 +121,8 @@ class EndpointMemory(Memory):
     """A server: `POST /add {"memory", "dialogue"}`, `POST /retrieve {"memory", "question", "k"}`.
 
     The second answers `{"items": [...]}`; items are as those of a class of one's own. A server holds many
-    memories, each under its own name.
+    memories, each under its own name. A dialogue with feedback comes with `feedback`, a list of its rounds as
+    logs have them.
     """
 
     server: JsonEndpoint
@@ -137,10 +138,8 @@ class EndpointMemory(Memory):
         return {"system": self.name, "endpoint": True}
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
-        """Send a dialogue, with what the user let show."""
-        more = (
-            {} if feedback is None else {"feedback": [*feedback.actions], "rounds": as_json(feedback.rounds)}
-        )
+        """Send a dialogue, with the feedback where there is any."""
+        more = {} if feedback is None else {"feedback": as_json(feedback.rounds)}
         await self._post("/add", {"memory": self.memory, "dialogue": plain_dialogue(conversation), **more})
         return Usage()
 

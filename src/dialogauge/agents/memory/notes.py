@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from dialogauge.agents.memory.protocol import MemoryItem, Retrieved, Room, items_of
 from dialogauge.agents.memory.written import WrittenMemory
-from dialogauge.core import Conversation, Usage
+from dialogauge.core import Conversation
 from dialogauge.core.shape import read_as
 from dialogauge.judges.rubric.prompt import cut_middle
 from dialogauge.llm.protocol import ChatClient
@@ -19,9 +19,9 @@ _NEAR: Final = 4
 _LINKED: Final = 0.25
 """What a linked note is worth, of the score of the note that leads to it."""
 _HITS: Final = 4
-"""Times the room, so many notes are searched for, of which links are followed."""
+"""Notes that are searched for, as a multiple of the room; their links are followed."""
 _LONGEST: Final = (8_000, 800)
-"""Characters of a new message that the model is shown, and of one from before."""
+"""Characters that the model is shown of a new message, and of an earlier one."""
 _TEXTS: Final = {"type": "array", "items": {"type": "string"}, "maxItems": 8}
 
 
@@ -39,10 +39,10 @@ class MemoryNote:
     """A sentence on what the message means where it stands."""
     links: tuple[str, ...] = ()
     """Keys of notes; they lead here as well."""
-    before: tuple[tuple[str, ...], str] | None = None
+    original: tuple[tuple[str, ...], str] | None = None
     """Tags and context before later messages changed them."""
-    by: tuple[str, ...] = ()
-    """The dialogues of these."""
+    changed_by: tuple[str, ...] = ()
+    """The dialogues of those messages."""
 
     @property
     def text(self) -> str:
@@ -61,7 +61,7 @@ class NoteChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenNote:
     """What a model says of a new message."""
 
     keywords: tuple[str, ...]
@@ -85,7 +85,7 @@ class NotesMemory(WrittenMemory):
     notes: dict[str, MemoryNote] = field(default_factory=dict, init=False)
     """By dialogue and position."""
     prompt = "memory_note"
-    state: ClassVar = {"notes": dict[str, MemoryNote]}
+    state = ("notes",)
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give notes by their words; one that a note leads to counts a quarter of that one."""
@@ -107,8 +107,8 @@ class NotesMemory(WrittenMemory):
     def _texts(self) -> Iterator[tuple[str, str]]:
         return ((key, note.text) for key, note in self.notes.items())
 
-    async def _write(self, conversation: Conversation) -> Usage:
-        usage, before = Usage(), None
+    async def _write(self, conversation: Conversation) -> None:
+        before = None
         for item in items_of(conversation):
             key, words = f"{item.dialogue}\n{item.position}", self.words.learn(item.text)
             near = self.words.near(words, _NEAR)
@@ -117,21 +117,20 @@ class NotesMemory(WrittenMemory):
             if self.client is None:
                 self._link(key, near)
                 continue
-            written, more = await self._written(self.client, item, before, [self.notes[k] for k in near])
-            usage, before = usage + more, item
+            written = await self._ask_for_note(self.client, item, before, [self.notes[k] for k in near])
+            before = item
             self._put(key, MemoryNote(item, words, written.keywords, written.tags, written.context))
             linked = {*written.links, *(change.note for change in written.changes)}
             self._link(key, [near[number - 1] for number in sorted(linked)])
             for change in written.changes:
                 old = self.notes[near[change.note - 1]]
-                was, by = old.before or (old.tags, old.context), (*old.by, item.dialogue)
-                new = replace(old, tags=change.tags, context=change.context, before=was, by=by)
-                self._put(near[change.note - 1], new)
-        return usage
+                original, by = old.original or (old.tags, old.context), (*old.changed_by, item.dialogue)
+                new = replace(old, tags=change.tags, context=change.context)
+                self._put(near[change.note - 1], replace(new, original=original, changed_by=by))
 
-    async def _written(
+    async def _ask_for_note(
         self, client: ChatClient, item: MemoryItem, before: MemoryItem | None, near: Sequence[MemoryNote]
-    ) -> tuple[Written, Usage]:
+    ) -> WrittenNote:
         notes = [
             {"note": n, **_about(note.item, _LONGEST[1]), "tags": note.tags, "context": note.context}
             for n, note in enumerate(near, 1)
@@ -146,8 +145,8 @@ class NotesMemory(WrittenMemory):
             "changes": {"type": "array", "items": change, "maxItems": len(near)},
         }
 
-        def read(data: dict[str, Any]) -> Written:
-            written = read_as(data, Written)
+        def read(data: dict[str, Any]) -> WrittenNote:
+            written = read_as(data, WrittenNote)
             if not {*written.links, *(c.note for c in written.changes)} <= {*range(1, len(near) + 1)}:
                 msg = "links and changes hold a number that is none of the notes above"
                 raise ValueError(msg)
@@ -170,9 +169,9 @@ class NotesMemory(WrittenMemory):
     def _link(self, key: str, others: Sequence[str]) -> None:
         """Let notes lead to each other."""
         for other in others:
-            for one, to in ((key, other), (other, key)):
-                links = dict.fromkeys((*self.notes[one].links, to))
-                self.notes[one] = replace(self.notes[one], links=tuple(links))
+            for source, target in ((key, other), (other, key)):
+                links = dict.fromkeys((*self.notes[source].links, target))
+                self.notes[source] = replace(self.notes[source], links=tuple(links))
 
     def _erase(self, dialogue: str) -> None:
         gone = {key: note for key, note in self.notes.items() if note.item.dialogue == dialogue}
@@ -184,8 +183,9 @@ class NotesMemory(WrittenMemory):
         for other in {link for note in gone.values() for link in note.links} - gone.keys():
             note = self.notes[other]
             note = replace(note, links=tuple(link for link in note.links if link not in gone))
-            if dialogue in note.by and note.before is not None:
-                note = replace(note, tags=note.before[0], context=note.before[1], before=None, by=())
+            if dialogue in note.changed_by and note.original is not None:
+                tags, context = note.original
+                note = replace(note, tags=tags, context=context, original=None, changed_by=())
             self._put(other, note)
 
 

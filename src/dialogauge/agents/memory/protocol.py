@@ -6,6 +6,7 @@ a `name`, the speaker's, whose metadata hold `date`, and whose messages may have
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,20 +91,10 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What a user let show of a dialogue, reply by reply."""
+    """What a user did about the replies of a dialogue."""
 
     rounds: tuple[RoundFeedback, ...] = ()
     """By round; a reply without any is left out, mostly the last."""
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """`like`, `dislike`, `copy` of any reply, each once."""
-        return tuple(dict.fromkeys(action for one in self.rounds for action in one.actions))
-
-    @property
-    def score(self) -> int | None:
-        """The last satisfaction, 1 to 10; None where there is none."""
-        return next((one.score for one in reversed(self.rounds) if one.score is not None), None)
 
 
 class Memory:
@@ -117,6 +108,8 @@ class Memory:
     """What it can do beside taking in and giving back."""
     counts_items: bool = True
     """Whether a number of items bounds it; tokens alone bound what gives everything, or the evidence."""
+    turn: asyncio.Lock | None = None
+    """Where one call at a time is taken, what is held for it: by this memory, or by all of a process."""
 
     def describe(self) -> Mapping[str, Any]:
         """Return its settings for the manifest: plain JSON values, without secrets."""
@@ -134,7 +127,7 @@ class Memory:
         raise NotImplementedError
 
     async def learn(self) -> None:
-        """Do what is dear once, after all that is taken in and before the first question; mostly nothing."""
+        """Do what is costly once, after all is taken in and before the first question; mostly nothing."""
 
     @property
     def answerer(self) -> Agent | None:
@@ -168,6 +161,16 @@ class Memory:
 
 class SystemFault(Exception):
     """A system broke its word: it threw, hung, or gave what it must not."""
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage or Usage()
+        """What models took before it; the first row that the fault stands in books it."""
+
+    def booked(self) -> Usage:
+        """Return what is not booked yet."""
+        usage, self.usage = self.usage, Usage()
+        return usage
 
 
 def about_tokens(text: str) -> int:

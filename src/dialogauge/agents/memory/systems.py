@@ -159,7 +159,7 @@ class KeptDialogues(Memory):
         return usage
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
-        """Keep it; what the user let show is not kept."""
+        """Keep it, without the feedback."""
         del feedback
         return await self._take(conversation, corpus=False)
 

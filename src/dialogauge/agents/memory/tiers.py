@@ -1,16 +1,16 @@
-"""Tiers: what was said last, matters by their heat, and a profile of what lasts (after MemoryOS)."""
+"""Tiers: the latest pairs, segments by their heat, and a profile of what lasts (after MemoryOS)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from heapq import heappop, heappush
-from typing import Any, ClassVar, Final
+from itertools import islice
+from typing import Any, Final, Literal, get_args
 
-from dialogauge.agents.memory.protocol import Kind, MemoryItem, Retrieved, Room, items_of
+from dialogauge.agents.memory.protocol import MemoryItem, Retrieved, Room, items_of
 from dialogauge.agents.memory.written import WrittenMemory
-from dialogauge.core import Conversation, Usage
+from dialogauge.core import Conversation
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.shape import read_as
 from dialogauge.judges.rubric.prompt import cut_middle
@@ -22,13 +22,13 @@ EMPTY: Final = "…"
 _SHORT, _MID, _LONG = 7, 1_000, 200
 """Pairs in short term, segments in mid term, facts in long term."""
 _PAIRS: Final = 20
-"""Of one segment, at most."""
+"""Pairs of a segment, at most."""
 _UNREAD: Final = 3
-"""Pairs of a hot segment from which no facts were taken yet, so that they are."""
+"""Pairs without facts, from which on the facts of a hot segment are taken."""
 _HOT: Final = 2.0
 """The heat of two pairs that came just now."""
 _HALF: Final = 50
-"""Pairs taken in, after which heat is half of what it was."""
+"""Pairs, after which heat has halved."""
 _MOST: Final = 5
 """Facts that a model takes at a time."""
 _SHARE: Final = 5
@@ -40,6 +40,7 @@ _RULE: Final = lazy_pattern(
 )
 _OWN: Final = lazy_pattern(r"(?i)\b(?:i|i'm|i've|my|we|our)\b|我")
 
+Lasting = Literal["semantic", "procedural"]
 Pair = tuple[MemoryItem, ...]
 """A message, and the reply to it where there is one."""
 
@@ -55,7 +56,7 @@ class Segment:
     words: tuple[str, ...]
     """Keywords that lead here."""
     heat: float
-    """log2 of what its pairs count together: one that came at t counts 2 ** (t / _HALF)."""
+    """log2 of the weights of its pairs together: one that came at t weighs 2 ** (t / _HALF)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Fact:
     """What lasts, as a model writes it."""
 
     fact: str
-    kind: Kind
+    kind: Lasting
     exchange: int
     """The number of the pair that tells it, from 1."""
 
@@ -86,19 +87,10 @@ class TiersMemory(WrittenMemory):
     segments: dict[str, Segment] = field(default_factory=dict, init=False)
     facts: dict[str, MemoryItem] = field(default_factory=dict, init=False)
     """The oldest first; it is the first to be forgotten."""
-    cold: list[tuple[float, str]] = field(default_factory=list, init=False)
-    """A heap of segments by their heat, with heats that they had before."""
     clock: int = field(default=0, init=False)
     """Pairs that came into mid term."""
     prompt = "memory_profile"
-    state: ClassVar = {
-        "pairs": dict[str, Pair],
-        "recent": tuple[str, ...],
-        "segments": dict[str, Segment],
-        "facts": dict[str, MemoryItem],
-        "cold": list[tuple[float, str]],
-        "clock": int,
-    }
+    state = ("pairs", "recent", "segments", "facts", "clock")
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give pairs by their words, both sides together, and facts between; what was said last fills up."""
@@ -109,23 +101,19 @@ class TiersMemory(WrittenMemory):
         pairs: dict[str, float | None] = {key: s for key, s in hits.items() if key in self.pairs}
         pairs |= dict.fromkeys(key for key in reversed(self.recent) if key not in pairs)
         items: list[MemoryItem] = []
-
-        def is_told(fact: MemoryItem) -> bool:
-            return any(fact.text in item.text for item in items)
-
+        new = (fact for fact in facts if not any(fact.text in item.text for item in items))
         for key, score in pairs.items():
             for side in self.pairs[key]:
                 items.append(replace(side, score=score, why="said last" if score is None else None))
                 if len(items) % _SHARE == _SHARE - 1:
-                    items += [fact for fact in (next((f for f in facts if not is_told(f)), None),) if fact]
-        return Retrieved(room.fill([*items, *(fact for fact in facts if not is_told(fact))]))
+                    items += islice(new, 1)
+        return Retrieved(room.fill([*items, *new]))
 
     def _texts(self) -> Iterator[tuple[str, str]]:
         yield from ((key, _text(pair)) for key, pair in self.pairs.items())
         yield from ((key, fact.shown) for key, fact in self.facts.items())
 
-    async def _write(self, conversation: Conversation) -> Usage:
-        usage = Usage()
+    async def _write(self, conversation: Conversation) -> None:
         for pair in pairs_of(conversation):
             key = f"{conversation.id}\n{pair[0].position}"
             self.pairs[key] = pair
@@ -133,10 +121,9 @@ class TiersMemory(WrittenMemory):
             self.recent = (*self.recent, key)
             if len(self.recent) > _SHORT:
                 oldest, self.recent = self.recent[0], self.recent[1:]
-                usage += await self._file(oldest)
-        return usage
+                await self._file(oldest)
 
-    async def _file(self, key: str) -> Usage:
+    async def _file(self, key: str) -> None:
         """Put a pair into a segment, and take facts from one that is hot."""
         self.clock += 1
         now, words = self.clock / _HALF, self.words.learn(_spoken(self.pairs[key]))
@@ -145,38 +132,40 @@ class TiersMemory(WrittenMemory):
         if name in self.segments:
             old = self.segments[name]
             heat = max(old.heat, now) + math.log2(1 + 2 ** -abs(old.heat - now))
-            led = tuple(dict.fromkeys((*old.words, *words)))
-            segment = Segment((*old.pairs, key), (*old.unread, key), led, heat)
+            leading = tuple(dict.fromkeys((*old.words, *words)))
+            segment = Segment((*old.pairs, key), (*old.unread, key), leading, heat)
         else:
             segment = Segment((key,), (key,), words, now)
             if len(self.segments) >= _MID:
                 self._forget_coldest()
         self.segments[name] = segment
         self.words.lead(words, name)
-        heappush(self.cold, (segment.heat, name))
-        if len(segment.unread) < _UNREAD or segment.heat - now < math.log2(_HOT):
-            return Usage()
-        facts, usage = await self._read([self.pairs[one] for one in segment.unread])
-        self.segments[name] = replace(segment, unread=())
-        for fact in facts:
-            self._keep(fact)
-        return usage
+        if len(segment.unread) >= _UNREAD and segment.heat - now >= math.log2(_HOT):
+            facts = await self._read([self.pairs[unread] for unread in segment.unread])
+            self.segments[name] = replace(segment, unread=())
+            for fact in facts:
+                self._keep(fact)
 
-    async def _read(self, pairs: Sequence[Pair]) -> tuple[list[MemoryItem], Usage]:
-        """Return what lasts of some pairs, and what a model took for it."""
+    async def _read(self, pairs: Sequence[Pair]) -> list[MemoryItem]:
+        """Return what lasts of some pairs."""
         if self.client is None:
-            return [fact for pair in pairs for fact in _stated(pair)], Usage()
+            return [fact for pair in pairs for fact in _stated(pair)]
         number = {"type": "integer", "minimum": 1, "maximum": len(pairs)}
-        kind = {"type": "string", "enum": ["semantic", "procedural"]}
+        kind = {"type": "string", "enum": [*get_args(Lasting)]}
         fact = closed_object({"fact": {"type": "string"}, "kind": kind, "exchange": number})
         schema = closed_object({"facts": {"type": "array", "items": fact, "maxItems": _MOST}})
 
         def read(data: dict[str, Any]) -> list[MemoryItem]:
             facts = read_as(data.get("facts"), list[Fact])
-            if any(f.kind == "episodic" or not 1 <= f.exchange <= len(pairs) for f in facts):
-                msg = "facts: kind is semantic or procedural, and exchange the number of one above"
+            if not {f.exchange for f in facts} <= {*range(1, len(pairs) + 1)}:
+                msg = "facts: exchange is the number of one above"
                 raise ValueError(msg)
-            return [_fact(pairs[f.exchange - 1][0], f.fact, f.kind) for f in facts if f.fact.strip()]
+            first = [pairs[f.exchange - 1][0] for f in facts]
+            return [
+                MemoryItem(side.dialogue, None, f.fact, date=side.date, kind=f.kind, why="profile")
+                for side, f in zip(first, facts, strict=True)
+                if f.fact.strip()
+            ]
 
         shown = {"most": _MOST, "exchanges": [_about(n, pair) for n, pair in enumerate(pairs, 1)]}
         return await self._ask(self.client, shown, schema, read)
@@ -192,9 +181,7 @@ class TiersMemory(WrittenMemory):
 
     def _forget_coldest(self) -> None:
         """Forget the pairs of the coldest segment."""
-        heat, name = heappop(self.cold)
-        while name not in self.segments or self.segments[name].heat != heat:
-            heat, name = heappop(self.cold)
+        _, name = min((segment.heat, name) for name, segment in self.segments.items())
         segment = self.segments.pop(name)
         self.words.leave(segment.words, name)
         for key in segment.pairs:
@@ -239,7 +226,7 @@ def _text(pair: Pair) -> str:
 
 
 def _spoken(pair: Pair) -> str:
-    """Return what is said in it, without dates and speakers, which are no matter."""
+    """Return what is said in it, without dates and speakers, which say nothing of the matter."""
     return "\n".join(side.text for side in pair)
 
 
@@ -256,8 +243,5 @@ def _stated(pair: Pair) -> Iterator[MemoryItem]:
         for text in sentences(side.text):
             rule = _RULE.search(text) is not None
             if text[-1:] not in "?？" and (rule or _OWN.search(text)):
-                yield replace(_fact(side, text, "procedural" if rule else "semantic"), speaker=side.speaker)
-
-
-def _fact(side: MemoryItem, text: str, kind: Kind) -> MemoryItem:
-    return MemoryItem(side.dialogue, None, text, date=side.date, kind=kind, why="profile")
+                kind: Lasting = "procedural" if rule else "semantic"
+                yield replace(side, position=None, message=None, text=text, kind=kind, why="profile")

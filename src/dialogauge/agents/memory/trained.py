@@ -117,4 +117,4 @@ class TrainedMemory(Memory):
 
 def _first_actions(feedback: Feedback | None) -> Sequence[str]:
     rounds = () if feedback is None else feedback.rounds
-    return next((one.actions for one in rounds if one.round == 1), ())
+    return next((of_reply.actions for of_reply in rounds if of_reply.round == 1), ())

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar, get_type_hints
 
 from dialogauge.agents.memory.protocol import SystemFault
 from dialogauge.agents.memory.systems import KeptDialogues
@@ -32,79 +32,72 @@ ROLE: Final = "memory"
 _WORDS: Final = 6
 """Keywords of a text."""
 _RECENT: Final = 16
-"""Texts that a keyword leads to, the latest."""
+"""Texts that a keyword leads to: the latest."""
 _FILE: Final = "written.json"
 _LEAST: Final = 2
-"""Keywords that two texts share, so that they are near."""
+"""Keywords that two texts must share to be near."""
 
 
+@dataclass
 class Keywords:
-    """The words of texts by weight, and which texts share them; a step takes the same however many there are.
+    """The words of texts by weight, and which texts share them; a text costs the same however many there are.
 
     The weight of a word is how often the text has it, times its idf among the texts so far.
     """
 
-    def __init__(self) -> None:
-        self._size = 0
-        self._having: dict[str, int] = {}
-        self._latest: dict[str, tuple[str, ...]] = {}
+    size: int = 0
+    """Texts."""
+    having: dict[str, int] = field(default_factory=dict)
+    """By word how many texts have it."""
+    latest: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By keyword the texts that it leads to, the latest last."""
 
-    @classmethod
-    def of(cls, kept: Mapping[str, Any]) -> Self:
-        """Return those whose `vars` were kept as JSON."""
-        words = cls()
-        words._size, words._having = kept["_size"], kept["_having"]
-        words._latest = {word: tuple(keys) for word, keys in kept["_latest"].items()}
-        return words
-
-    def __copy__(self) -> Self:
-        twin = object.__new__(type(self))
-        vars(twin).update({name: copy(value) for name, value in vars(self).items()})
-        return twin
+    def __copy__(self) -> Keywords:
+        return Keywords(self.size, dict(self.having), dict(self.latest))
 
     def learn(self, text: str) -> tuple[str, ...]:
         """Take in a text, and return its keywords, the weightiest first."""
         counts = Counter(listed_terms(pieces(text)))
-        self._size += 1
+        self.size += 1
         for word in counts:
-            self._having[word] = self._having.get(word, 0) + 1
+            self.having[word] = self.having.get(word, 0) + 1
         weight = {word: count * self._idf(word) for word, count in counts.items()}
         return tuple(sorted(weight, key=lambda word: (-weight[word], word))[:_WORDS])
 
     def forget(self, text: str) -> None:
         """Take back what a text was counted for."""
-        self._size -= 1
+        self.size -= 1
         for word in set(listed_terms(pieces(text))):
-            if (left := self._having.pop(word) - 1) > 0:
-                self._having[word] = left
+            if (left := self.having.pop(word) - 1) > 0:
+                self.having[word] = left
 
     def lead(self, words: Iterable[str], key: str) -> None:
         """Let keywords lead to a text."""
         for word in words:
-            self._latest[word] = (*(k for k in self._latest.get(word, ()) if k != key), key)[-_RECENT:]
+            self.latest[word] = (*(k for k in self.latest.get(word, ()) if k != key), key)[-_RECENT:]
 
     def leave(self, words: Iterable[str], key: str) -> None:
         """Let keywords no longer lead there."""
         for word in words:
-            if left := tuple(k for k in self._latest.pop(word, ()) if k != key):
-                self._latest[word] = left
+            if left := tuple(k for k in self.latest.pop(word, ()) if k != key):
+                self.latest[word] = left
 
     def near(self, words: Iterable[str], most: int) -> list[str]:
         """Return the texts that share most with keywords, by weight; of equal ones the latest."""
         shared: dict[str, list[float]] = {}
         for word in words:
-            for key in reversed(self._latest.get(word, ())):
+            for key in reversed(self.latest.get(word, ())):
                 shared.setdefault(key, []).append(self._idf(word))
         near = [key for key, weights in shared.items() if len(weights) >= _LEAST]
         return sorted(near, key=lambda key: -sum(shared[key]))[:most]
 
     def _idf(self, word: str) -> float:
-        return idf(self._having.get(word, 0), self._size)
+        return idf(self.having.get(word, 0), self.size)
 
 
 @dataclass
 class WrittenMemory(KeptDialogues):
-    """Keeps dialogues, and what it writes of them; the base of notes and tiers.
+    """Keeps what it writes of dialogues, and of these themselves no message; the base of notes and tiers.
 
     With a model, a call that fails, or whose reply cannot be used after it was asked for once more, is a
     `SystemFault`: its dialogue is not taken in, and nothing empty stands for what was not written.
@@ -115,10 +108,12 @@ class WrittenMemory(KeptDialogues):
     index: LexicalIndex = field(default_factory=LexicalIndex, init=False)
     """What can be given, by key."""
     words: Keywords = field(default_factory=Keywords, init=False)
+    usage: Usage = field(default_factory=Usage, init=False)
+    """What the model took for the dialogue that is taken in."""
     prompt: ClassVar[str]
     """The name of the template."""
-    state: ClassVar[Mapping[str, Any]]
-    """Attributes that are saved beside these, with their shapes."""
+    state: ClassVar[Sequence[str]]
+    """Fields that are saved beside `words`."""
 
     def describe(self) -> Mapping[str, Any]:
         """Return the name, and of the model what it says of itself."""
@@ -135,18 +130,18 @@ class WrittenMemory(KeptDialogues):
         return other
 
     def save(self, folder: Path) -> None:
-        """Write dialogues, and what was written of them."""
+        """Write which dialogues are known, and what was written of them."""
         super().save(folder)
-        kept = {name: as_json(getattr(self, name)) for name in self.state} | {"words": vars(self.words)}
+        kept = {name: as_json(getattr(self, name)) for name in ("words", *self.state)}
         (folder / _FILE).write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
 
     async def load(self, folder: Path) -> None:
         """Read all of that; no model is asked again."""
         self.known.update({c.id: (c, corpus) for c, corpus in self._stored(folder)})
         kept = json.loads((folder / _FILE).read_text(encoding="utf-8"))
-        self.words = Keywords.of(kept["words"])
-        for name, shape in self.state.items():
-            setattr(self, name, read_as(kept[name], shape))
+        shapes = get_type_hints(type(self))
+        for name in ("words", *self.state):
+            setattr(self, name, read_as(kept[name], shapes[name]))
         for key, text in self._texts():
             self.index.add(key, text)
 
@@ -155,7 +150,7 @@ class WrittenMemory(KeptDialogues):
         """Yield by key what can be given, as it is found."""
 
     @abstractmethod
-    async def _write(self, conversation: Conversation) -> Usage:
+    async def _write(self, conversation: Conversation) -> None:
         """Write down what a dialogue tells, which is new."""
 
     @abstractmethod
@@ -163,12 +158,13 @@ class WrittenMemory(KeptDialogues):
         """Forget what was written of a dialogue."""
 
     async def _take(self, conversation: Conversation, *, corpus: bool) -> Usage:
-        await super()._take(conversation, corpus=corpus)
+        self.usage = await super()._take(replace(conversation, messages=()), corpus=corpus)
         try:
-            return await self._write(conversation)
+            await self._write(conversation)
         except BaseException:
             self._drop(conversation.id)
             raise
+        return self.usage
 
     def _drop(self, dialogue: str) -> None:
         if dialogue in self.known:
@@ -181,21 +177,19 @@ class WrittenMemory(KeptDialogues):
         values: Mapping[str, Any],
         schema: Mapping[str, Any],
         read: Callable[[dict[str, Any]], T],
-    ) -> tuple[T, Usage]:
+    ) -> T:
         """Return what the model writes of values; a list of them is shown line by line.
 
         Raises SystemFault where there is none.
         """
-        shown = {key: _shown(value) for key, value in values.items()}
+        lists = {key: value if isinstance(value, list) else [value] for key, value in values.items()}
+        shown = {key: "\n".join(map(shown_json, values)) for key, values in lists.items()}
         language = "zh" if has_chinese(" ".join(shown.values())) else "en"
         messages = messages_of(split_template(own_template(self.prompt, language)), shown)
         request = ChatRequest(messages, ROLE, ReplySchema(self.prompt, schema))
         outcome = await ask(client, request, read, reask=reasker(language))
+        self.usage += outcome.usage
         if isinstance(outcome, ChatFailure):
             msg = f"{self.name}: the model that writes failed ({outcome.kind}): {outcome.message}"
-            raise SystemFault(msg)
-        return outcome.value, outcome.usage
-
-
-def _shown(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return "\n".join(map(shown_json, value)) if isinstance(value, list) else shown_json(value)
+            raise SystemFault(msg, self.usage)
+        return outcome.value

@@ -153,7 +153,7 @@ class Memories:
     async def of(self, system: LearningSystem, chunks: tuple[Chunk, ...]) -> BuiltMemory:
         """Return the memory that holds the chunks; whoever comes while it is built waits for it.
 
-        Raises SystemFault where the system broke its word, for everybody who asks for this memory.
+        Raises SystemFault where the system broke its word, the same for everybody who asks for this memory.
         """
         key = (system.name, digest_of(chunks))
         task = self._tasks.pop(key, None) or asyncio.create_task(self._build(system, chunks))
@@ -185,42 +185,49 @@ class Memories:
         else:
             memory = CheckedMemory(empty, self.deadline)
         own = Usage()
-        for chunk in new:
-            own += await self._take(system, memory, chunk, cost)
-        begun = time.monotonic()
-        await memory.learn()
-        cost["seconds"] += (seconds := time.monotonic() - begun)
-        self.took(system.name, seconds)
-        cost |= {
-            "calls": cost["calls"] + own.calls + own.cached,
-            "tokens": cost["tokens"] + own.prompt_tokens + own.completion_tokens,
-            "points": cost["points"][:: 1 + len(cost["points"]) // _POINTS],
-        }
-        if kept is not None and "save" in empty.abilities:
-            cost["bytes"] = await asyncio.to_thread(_save, memory, kept)
+        try:
+            for chunk in new:
+                for dialogue in chunk.dialogues:
+                    own += await self._take(system, memory, dialogue, cost, corpus=chunk.corpus)
+            begun = time.monotonic()
+            await memory.learn()
+            cost["seconds"] += (seconds := time.monotonic() - begun)
+            self.took(system.name, seconds)
+            cost |= {
+                "calls": cost["calls"] + own.calls + own.cached,
+                "tokens": cost["tokens"] + own.prompt_tokens + own.completion_tokens,
+                "points": cost["points"][:: 1 + len(cost["points"]) // _POINTS],
+            }
+            if kept is not None and "save" in empty.abilities:
+                cost["bytes"] = await asyncio.to_thread(_save, memory, kept)
+        except SystemFault as fault:
+            fault.usage += usage + own
+            raise
         self.notes.put(f"{BUILT}{system.name}:{name}", cost)
         self.notes.put(f"spent:{system.name}", self.spent[system.name])
         return BuiltMemory(memory, usage + own, cost)
 
     async def _take(
-        self, system: LearningSystem, memory: CheckedMemory, chunk: Chunk, cost: dict[str, Any]
+        self,
+        system: LearningSystem,
+        memory: CheckedMemory,
+        dialogue: tuple[Conversation, Feedback | None],
+        cost: dict[str, Any],
+        *,
+        corpus: bool,
     ) -> Usage:
-        """Let a memory take in a chunk, dialogue by dialogue, and measure each."""
-        usage, messages = Usage(), cost["points"][-1][0] if cost["points"] else 0
-        for conversation, feedback in chunk.dialogues:
-            if self.late(system.name):
-                msg = f"{system.name} is not finished: its {self.hours:g} h were over before all was taken in"
-                raise SystemFault(msg)
-            begun = time.monotonic()
-            if chunk.corpus:
-                usage += await memory.add_corpus([conversation])
-            else:
-                usage += await memory.add_dialogue(conversation, feedback)
-            seconds = time.monotonic() - begun
-            self.took(system.name, seconds)
-            cost["seconds"] += seconds
-            messages += (own := sum(1 for _ in items_of(conversation)))
-            cost["points"].append([messages, seconds, own])
+        """Let a memory take in a dialogue, and measure it."""
+        if self.late(system.name):
+            msg = f"{system.name} is not finished: its {self.hours:g} h were over before all was taken in"
+            raise SystemFault(msg)
+        begun = time.monotonic()
+        usage = await (memory.add_corpus(dialogue[:1]) if corpus else memory.add_dialogue(*dialogue))
+        seconds = time.monotonic() - begun
+        self.took(system.name, seconds)
+        cost["seconds"] += seconds
+        before = cost["points"][-1][0] if cost["points"] else 0
+        new = sum(1 for _ in items_of(dialogue[0]))
+        cost["points"].append([before + new, seconds, new])
         return usage
 
 

@@ -19,7 +19,6 @@ from dialogauge.core import (
     Conversation,
     JudgeFailure,
     Message,
-    Usage,
     UsageError,
     WorkUnit,
     digest,
@@ -309,7 +308,8 @@ class LearningStudy(Study[LearnResult]):
         except SystemFault as fault:
             late = self.memories.late(system.name)
             why = JudgeFailure("timeout" if late else "judge_error", str(fault))
-            return (self._record(one, why, {"unfinished": True} if late else {}),)
+            record = self._record(one, why, {"unfinished": True} if late else {})
+            return (replace(record, usage=(usage := fault.booked()), role_usage={"memory": usage}),)
         messages, language = task.messages, "zh" if task.language == "zh" else "en"
         if (options := self._options.get(task.id)) is not None:
             text = render(own_template("options", language), {"question": task.question, **options})
@@ -317,7 +317,7 @@ class LearningStudy(Study[LearnResult]):
         if self.answerer is not None and asks_for_a_phrase(task):
             messages = (Message("system", own_template("phrase", language)), *messages)
         asked = Conversation(self._id(one), messages, language=task.language)
-        agent = self._agent(built)
+        agent = MemoryAgent(built.memory, self.answerer, self._room(built))
         query = self._others[task.id] if system.control == "other-case" else task.question
         recalled = await agent.answer(asked, seed=unit.seed, query=query)
         self.memories.took(system.name, recalled.retrieve_s + recalled.answer_s)
@@ -330,11 +330,9 @@ class LearningStudy(Study[LearnResult]):
             raise SystemFault(msg)
         return await self.memories.of(system, chunks)
 
-    def _agent(self, built: BuiltMemory) -> MemoryAgent:
-        room = self.room
-        if room.tokens is None and not built.memory.counts_items:
-            room = Room(room.items, MOST_TOKENS)
-        return MemoryAgent(built.memory, self.answerer, room)
+    def _room(self, built: BuiltMemory) -> Room:
+        unbound = self.room.tokens is None and not built.memory.counts_items
+        return Room(self.room.items, MOST_TOKENS) if unbound else self.room
 
     async def _lead(self, unit: DialogueUnit, teaching: Teaching) -> Produced:
         """Lead a dialogue with the memory of the step before."""
@@ -345,9 +343,9 @@ class LearningStudy(Study[LearnResult]):
         except SystemFault as fault:
             failed = AgentFailure("judge_error", str(fault))
             session = PlayedSession(unit.beginning, "candidate_failed", {}, failed)
-            building = Usage()
+            building = fault.booked()
         else:
-            agent = RecalledDialogue(self._agent(built))
+            agent = RecalledDialogue(built.memory, self.answerer, self._room(built))
             user, rounds = teaching.users[unit.task.id], teaching.rounds
             session = await play(user, agent, unit.beginning, rounds, seed=unit.seed)
             building = built.booked()
@@ -369,6 +367,8 @@ class LearningStudy(Study[LearnResult]):
         if "package" in about:
             details["system"] = dict(about)
         outcome, memory, values = recalled.turn.outcome, building, None
+        if recalled.retrieved is None:
+            memory += recalled.turn.usage
         if recalled.retrieved is not None:
             holds = sum(chunk.tokens for chunk in self._chunks(unit))
             places = {} if unit.condition else self._places.get(unit.task.corpus or "", {})

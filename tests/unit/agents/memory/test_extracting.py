@@ -75,6 +75,14 @@ def test_another_question_gets_words_that_it_does_not_hold():
     assert extract("?", [item("Sunny.")]) == "Sunny"
 
 
+def test_a_sentence_that_repeats_the_question_is_no_answer_and_one_that_it_holds_is() -> None:
+    assert extract("Cats or dogs?", [item("cats, or dogs"), item("I like parrots.")]) == "parrots"
+    assert extract("I fish. What bait?", [item("I fish. What bait?"), item("Worms.")]) == "Worms"
+    assert extract("猫还是狗？", [item("猫还是狗"), item("鸟。")]) == "鸟"
+    assert extract("Cats or dogs?", [item("Dogs."), item("Rain.")]) == "Dogs"
+    assert extract("Cats or dogs?", [item("dogs"), item("Rain.")]) == "dogs"
+
+
 async def test_an_agent_that_needs_no_model():
     memory = FullMemory()
     session = Conversation(

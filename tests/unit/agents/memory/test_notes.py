@@ -110,8 +110,9 @@ async def test_chinese_messages_are_linked_and_asked_about_in_chinese() -> None:
 async def test_a_broken_reply_is_asked_for_once_more_and_then_a_fault(reply) -> None:
     client = ScriptedClient([reply, reply, note("fine")])
     memory = NotesMemory("notes", client=client)
-    with pytest.raises(SystemFault, match="the model that writes failed"):
+    with pytest.raises(SystemFault, match="the model that writes failed") as fault:
         await memory.add_dialogue(KAYAK)
+    assert (fault.value.booked().calls, fault.value.booked().calls) == (2, 0)
     assert (memory.notes, memory.known, len(client.requests)) == ({}, {}, 2)
     await memory.add_dialogue(KAYAK)  # what failed left nothing in the way
     assert len(await given(memory, "kayak")) == 1

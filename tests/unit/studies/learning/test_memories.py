@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 
-from dialogauge.agents.memory import IndexedMemory, SystemFault
+from dialogauge.agents.memory import IndexedMemory, NotesMemory, SystemFault
 from dialogauge.agents.memory.systems import Words
 from dialogauge.core import Conversation, Message
+from dialogauge.llm import ScriptedClient
 from dialogauge.studies.learning.figures import _system
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories, _growth, memory_cost
 
@@ -56,6 +57,19 @@ async def test_a_system_has_the_seconds_that_are_set() -> None:
     system = LearningSystem("slow", lambda corpus, name: Slow("slow", "message", Words()))
     with pytest.raises(SystemFault, match=r"slow took more than 0\.02 s to ingest"):
         await Memories(deadline=0.02).of(system, (chunk("c", 1, corpus=True),))
+
+
+async def test_the_calls_of_a_memory_that_failed_are_booked_once() -> None:
+    """The model writes a note on the corpus and on a dialogue, and breaks at the next: four calls in all."""
+    reply = '{"keywords": ["w"], "tags": [], "context": "c", "links": [], "changes": []}'
+    client = ScriptedClient([reply, reply, "no object", "no object"])
+    system = LearningSystem("notes", lambda corpus, name: NotesMemory("notes", client=client))
+    chunks, memories, calls = (chunk("c", 1, corpus=True), chunk("logs", 1, 1)), Memories(), []
+    for _ in range(2):
+        with pytest.raises(SystemFault, match="the model that writes failed") as fault:
+            await memories.of(system, chunks)
+        calls.append(fault.value.booked().calls)
+    assert calls == [4, 0]
 
 
 def test_what_a_memory_cost_is_that_of_its_last_step():

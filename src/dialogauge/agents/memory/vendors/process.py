@@ -28,12 +28,11 @@ VENDORS: Final[Mapping[str, str]] = {
     "amem": "messages, with what a model noted of them, by A-mem",
 }
 """By name what each gives to an answer; each has a module and settings of that name here, and an extra."""
-_PACKAGES: Final = {"mem0": ("mem0ai", "2.", "Mem0Adapter"), "amem": ("A-mem", "0.2.", "AMemAdapter")}
-"""By name the package on PyPI, since another one takes the same import name; how its version begins; and what
-adapts it.
-"""
-_TABLES: Final = {"mem0": ("llm", "memory", "add", "search"), "amem": ("system",)}
-"""By name those of its settings."""
+_PACKAGES: Final = {
+    "mem0": ("mem0ai", "2.", "Mem0Adapter", ("llm", "memory", "add", "search")),
+    "amem": ("A-mem", "0.2.", "AMemAdapter", ("system",)),
+}
+"""By name the package on PyPI, how its version begins, what adapts it, and the tables of its settings."""
 _START: Final = "from dialogauge.agents.memory.vendors.worker import main; main()"
 _QUIET: Final = {
     "ANONYMIZED_TELEMETRY": "False",
@@ -61,7 +60,7 @@ class VendorProcess:
     def __post_init__(self) -> None:
         """Start it, and let it import its package; UsageError where that fails."""
         models = [self.setup["model"], self.setup["embedder"]]
-        self._secrets = Secrets([key for one in models if (key := one.get("api_key"))])
+        self._secrets = Secrets([key for model in models if (key := model.get("api_key"))])
         self._home = tempfile.TemporaryDirectory(prefix="dialogauge-", ignore_cleanup_errors=True)
         home = Path(self._home.name)
         self._printed, self.folder = home / "printed.txt", home / "memories"
@@ -70,7 +69,7 @@ class VendorProcess:
             "HOME": str(home),
             "MEM0_DIR": str(home),
             "OPENAI_BASE_URL": self.setup["model"]["base_url"],
-            "PYTHONPATH": os.pathsep.join(str(Path(one).resolve()) for one in sys.path),
+            "PYTHONPATH": os.pathsep.join(str(Path(place).resolve()) for place in sys.path),
         }
         with self._printed.open("wb") as printed:
             self._process = subprocess.Popen(
@@ -83,7 +82,8 @@ class VendorProcess:
                 encoding="utf-8",
                 start_new_session=True,  # Ctrl-C is for us; without us its input ends, and so does it
             )
-        places = [_place(one["base_url"]) for one in models if one.get("base_url")]
+        urls = [urlsplit(model["base_url"]) for model in models if model.get("base_url")]
+        places = [(url.hostname, url.port or (443 if url.scheme == "https" else 80)) for url in urls]
         try:
             fault = self.ask({**self.setup, "places": places, "folder": str(self.folder)})["fault"]
         except SystemFault as ended:
@@ -133,7 +133,6 @@ class VendorMemory(Memory):
     about: Mapping[str, Any]
     """Package, settings and models."""
     digest: str
-    by_turns = True
 
     def __post_init__(self) -> None:
         """Take the turn of the process, and a name in it."""
@@ -158,9 +157,10 @@ class VendorMemory(Memory):
         """Return items, where any are asked for, and what its models took; SystemFault for a fault."""
         reply = await called(self.process.ask, {"memory": self.memory, **request})
         calls, prompts, completions = reply["spent"]
+        usage = Usage(calls, 0, prompts, completions, None if calls else 0.0)
         if reply["fault"]:
-            raise SystemFault(reply["fault"])
-        return reply.get("items"), Usage(calls, 0, prompts, completions, None if calls else 0.0)
+            raise SystemFault(reply["fault"], usage)
+        return reply.get("items"), usage
 
 
 def start_vendor(
@@ -180,7 +180,7 @@ def start_vendor(
         UsageError: The package is of another series or cannot be loaded, the file has a table that the
             adapter does not take, or the embedder is one that the package cannot ask.
     """
-    package, series, adapter = _PACKAGES[system]
+    package, series, adapter, tables = _PACKAGES[system]
     own, install = Path(__file__).with_name(f"{system}.toml"), f"pip install 'dialogauge[{system}]'"
     try:
         installed = version(package)
@@ -191,9 +191,9 @@ def start_vendor(
         msg = f"{system} is measured by {package} {series}x, and {installed} is installed"
         raise UsageError(msg, hint=install)
     settings = read_toml(own if file is None else Path(file), f"configuration of {system}")
-    if unknown := sorted(settings.keys() - set(_TABLES[system])):
+    if unknown := sorted(settings.keys() - {*tables}):
         msg = f"{file}: {system} has no table {unknown[0]!r}"
-        raise UsageError(msg, hint=f"it has {', '.join(_TABLES[system])}")
+        raise UsageError(msg, hint=f"it has {', '.join(tables)}")
     if system == "amem" and "folder" not in embedder:
         msg = "A-Mem embeds in its own process: it can ask no endpoint for vectors"
         raise UsageError(msg, hint="give the folder of a model with --role embedder=file:FOLDER")
@@ -215,8 +215,3 @@ def _shown(model: Mapping[str, Any]) -> dict[str, Any]:
     if "folder" in model:
         return {"folder": Path(model["folder"]).name, "digest": folder_digest(Path(model["folder"]))}
     return {"model": model["model"], "base_url": Endpoint(model["base_url"]).shown_url}
-
-
-def _place(url: str) -> tuple[str | None, int]:
-    parts = urlsplit(url)
-    return parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
