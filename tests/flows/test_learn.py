@@ -341,7 +341,7 @@ def test_who_is_disputed_is_said_with_the_ceiling(dialogauge, talks, log):
     ("words", "message"),
     [
         (("--system", "bm52-message"), "there is no memory system 'bm52-message'"),
-        (("--system", "embed-message"), "nobody makes the vectors"),
+        (("--system", "embed-message"), "needs a model that makes vectors"),
         (("--system", "notes"), "notes needs a model that writes"),
         (("--system", "bm25-message", "--system", "bm25-message"), "two systems are called 'bm25-message'"),
         (("--system", "py:nowhere:Thing"), "nowhere"),
@@ -421,7 +421,7 @@ def test_what_was_found_is_split_by_the_kind_of_memory(dialogauge, talks, tmp_pa
         "semantic": 0.5,
     }
     assert facts["recall"]["value"] == 1.0
-    assert "evidence in what is semantic" in (tmp_path / "run" / "report.html").read_text()
+    assert "evidence in semantic items" in (tmp_path / "run" / "report.html").read_text()
 
 
 def test_the_systems_are_listed(dialogauge):

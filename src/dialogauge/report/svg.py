@@ -22,6 +22,8 @@ _MOST_SAID = 60
 """Points of a line that its description says."""
 _SIGNS = "●■▲◆▼✚"
 """Marks of lines, one after the other."""
+_HOLLOW = "○△□◇"
+"""Marks of controls, each with three dashes before the next."""
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
 
 
@@ -243,12 +245,12 @@ def curve(id: str, block: Curve) -> Html:
 def line_looks(lines: Sequence[CurveLine]) -> list[tuple[CurveLine, str]]:
     """Return each line with the class of its looks: a colour and a mark of its own, or dashes of a control.
 
-    With more than six lines, or three controls, looks come again.
+    With more than six lines, or twelve controls, looks come again.
     """
     looks, seen = [], {True: 0, False: 0}
     for line in lines:
         quiet = line.emphasis == "quiet"
-        looks.append((line, f"q{seen[quiet] % 3}" if quiet else f"c{seen[quiet] % 6}"))
+        looks.append((line, f"q{seen[quiet] % 12}" if quiet else f"c{seen[quiet] % 6}"))
         seen[quiet] += 1
     return looks
 
@@ -263,7 +265,8 @@ def key(looks: str) -> Html:
 
 def _mark(looks: str, x: str, y: str, title: Html | None) -> Html:
     """Draw the mark of a line around a place: a sign of text, so that it keeps its shape at any width."""
-    sign = _SIGNS[int(looks[1:])] if looks.startswith("c") else "·"
+    number = int(looks[1:])
+    sign = _SIGNS[number] if looks.startswith("c") else _HOLLOW[number // 3]
     return element("text", sign, title, class_=f"sign {looks}", x=x, y=y, dy=".35em", text_anchor="middle")
 
 

@@ -21,10 +21,10 @@ def test_each_line_has_a_mark_of_its_own_and_stands_in_the_legend():
     assert re.findall(r'<polyline class="path (\w+)"', drawn) == ["c0", "c1", "q0"]
     assert re.findall(r'<polygon class="band (\w+)"', drawn) == ["c0", "c1"]  # a control has no band
     legend = drawn[drawn.index('class="legend"') :]
-    assert re.findall(r'class="path (\w+)".*?>([●■▲·])<.*?<span[^>]*>(\w+)<', legend) == [
+    assert re.findall(r'class="path (\w+)".*?>([●■▲○])<.*?<span[^>]*>(\w+)<', legend) == [
         ("c0", "●", "notes"),
         ("c1", "■", "tiers"),
-        ("q0", "·", "none"),
+        ("q0", "○", "none"),
     ]
     assert "<title>tiers, step 1: 0.25 [0.15, 0.35]</title>" in drawn
     words = re.search(r"<desc[^>]*>(.*?)</desc>", drawn)[1]

@@ -36,12 +36,12 @@ MEMORY_SYSTEMS: Final[Mapping[str, str]] = {
     "embed-message": "messages by the cosine of their embeddings",
     "embed-session": "sessions by the cosine of their embeddings",
     "feedback-aware": "praised answers as examples and corrections as rules, by words and request",
-    "feedback-blind": "the same system, which heeds no clicks and no scores: its control",
-    "notes": "notes on messages, with those they lead to; one model call a message taken in",
+    "feedback-blind": "the same without clicks and scores, to compare it with",
+    "notes": "notes on messages, with those they lead to; one model call for each message taken in",
     "notes-reduced": "the same without a model: keywords by weight of words, links by shared ones",
     "tiers": "pairs, what was said last, and a profile; one model call for three pairs at most",
     "tiers-reduced": "the same without a model: the profile is what people say of themselves, and rules",
-    "trained": "nothing: it is the answerer's model, trained on first replies that were liked or copied",
+    "trained": "nothing: the answerer's model is trained on first replies that were liked or copied",
 }
 """The systems that come with dialogauge, and what each gives to an answer."""
 WRITTEN: Final = frozenset({"notes", "tiers"})

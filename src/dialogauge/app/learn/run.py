@@ -127,7 +127,9 @@ def _taught_and_asked(
         withheld and not (logs or protocol == "on-policy")
     ):
         msg = "--control has nothing to withhold: no system takes in logs"
-        hint = "give dialogues with --logs FILE" if not logs else "feedback-effect has its own controls"
+        hint = "give dialogues with --logs FILE"
+        if protocol == "feedback-effect":
+            msg, hint = "--protocol feedback-effect has no systems, and so no twins", "leave --control out"
         raise UsageError(msg, hint=hint)
     if not logs and protocol not in ("off-policy", "on-policy"):
         msg = f"--protocol {protocol} needs logs"

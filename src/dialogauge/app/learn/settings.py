@@ -46,7 +46,8 @@ class AskedOptions(ModelOptions, RunOptions, AgentsOptions, PrivacyOptions):
     models: tuple[str, ...] = setting(
         (),
         "answerer=, embedder=, memory= (of systems that ask one), simulator= (plays users) or judge= "
-        "(scores them; else the simulator). REF is MODEL@URL#KEYVAR, a name from [roles], or file:PATH.",
+        "(says how satisfied they are; else the simulator does). REF is MODEL@URL#KEYVAR, a name from "
+        "[roles], or file:PATH.",
         "--role",
         metavar="ROLE=REF",
         recorded=False,
@@ -97,14 +98,16 @@ class LearnOptions(AskedOptions):
     protocol: Literal["off-policy", "stepwise", "training", "on-policy", "action", "feedback-effect"] = (
         setting(
             "off-policy",
-            "What memories hold, and what is asked: see docs/learn.md.",
+            "What memories hold, and which tasks are asked: see docs/learn.md.",
         )
     )
     batch: int = setting(
         100, "Dialogues of a step, stepwise and on-policy.", "--batch", "--step-size", low=1, metavar="N"
     )
     steps: int = setting(10, "Steps, on-policy.", low=1, high=10_000)
-    action: Literal["like", "copy"] = setting("like", "What logs must have, with --protocol action.")
+    action: Literal["like", "copy"] = setting(
+        "like", "What a user of a log must have done, with --protocol action."
+    )
     disputed_file: str | None = setting(
         None, "Ids of tasks whose gold readers dispute (JSON lines).", "--disputed", metavar="FILE"
     )
@@ -123,12 +126,12 @@ class LearnOptions(AskedOptions):
     controls: bool = setting(True, "Leave out none, full and oracle.", "--no-controls")
     twins: tuple[Control, ...] = setting(
         (),
-        "Twins of each system of which one thing is withheld: shuffled, echo, last or other-case.",
+        "Add a twin of each system, from which one thing is withheld: shuffled, echo, last or other-case.",
         "--control",
         metavar="NAME",
     )
     hours: float | None = setting(
-        None, "Time of one system, after which it is not asked any more.", low=0, metavar="H"
+        None, "Time of one system, after which it is asked no more.", low=0, metavar="H"
     )
 
 
@@ -186,7 +189,9 @@ class LearnTasksOptions(Options):
         otherwise="family, which ships",
         metavar="FILE|NAME",
     )
-    logs_file: str | None = setting(None, "Dialogues about them, to count too.", "--logs", metavar="FILE")
+    logs_file: str | None = setting(
+        None, "Dialogues about them, whose feedback is counted too.", "--logs", metavar="FILE"
+    )
     tokenizer: str | None = setting(
         None, "Folder of the tokenizer that says what is long.", otherwise="bytes / 3", metavar="DIR"
     )

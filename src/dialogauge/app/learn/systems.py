@@ -79,7 +79,7 @@ def chosen_systems(
         of_corpus[task.question] = (*of_corpus.get(task.question, ()), *task.evidence)
     if any(reference.startswith("embed") for reference in named) and not dry:
         if (settings := chosen_role(options, "embedder")) is None:
-            msg = "nobody makes the vectors that a system of embeddings needs"
+            msg = "a system of embeddings needs a model that makes vectors"
             hint = "give --role embedder=file:FOLDER or --role embedder=MODEL@URL#KEYVAR"
             raise UsageError(msg, hint=hint)
         embedder = clients.build_embedder(settings)
@@ -92,7 +92,9 @@ def chosen_systems(
         taken = name in (*CONTROLS, *PLANTED) and reference != name
         if taken or OF_RUN in name or control_of(name) or not name.strip("."):
             msg = f"no system can be called {name!r}"
-            raise UsageError(msg, hint="controls, planted answers and tables need it: --system NAME=...")
+            raise UsageError(
+                msg, hint="controls, twins, planted answers and tables have such names: --system NAME=..."
+            )
         if name in systems:
             msg = f"two systems are called {name!r}"
             raise UsageError(msg, hint="give one of them a name: --system NAME=...")

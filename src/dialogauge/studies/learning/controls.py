@@ -1,4 +1,4 @@
-"""Controls of learning: the same memory, of which one thing is withheld that it could have learnt from."""
+"""Twins, the controls of learning: the same memory, from which one thing is withheld."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dialogauge.studies.learning.memories import Chunk, Control, LearningSystem
 from dialogauge.text import has_chinese
 
 CONTROL_WORDS: Final[Mapping[Control, str]] = {
-    "shuffled": "holds each reply with another reply's clicks, score and words: "
-    "who gains by it learns from no feedback",
-    "echo": "holds the words of feedback alone: who gains by it needs no task and no answer",
-    "last": "holds the last dialogue alone: who gains by it needs no memory",
-    "other-case": "recalls for another question: who gains by it needs any text, and not the right one",
+    "shuffled": "gives each reply the clicks, the score and the words of another one: "
+    "a gain that remains does not come from feedback",
+    "echo": "holds the words of feedback alone: a gain that remains needs no task and no answer",
+    "last": "holds the last dialogue alone: a gain that remains needs no memory of earlier ones",
+    "other-case": "recalls for another question: a gain that remains comes from any text",
 }
-"""What each control is, and what a gain of it says."""
+"""What each twin is, and what its gain says."""
 _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
 Led = tuple[Conversation, Feedback | None]

@@ -48,7 +48,7 @@ def number(estimate: Estimate | None, *, signed: bool = False) -> Cell:
 
 
 def curve(title: str, curves: Mapping[str, LearningCurve], score: str) -> Curve:
-    """Draw systems along the steps in one picture, controls dashed."""
+    """Draw systems along the steps in one picture, controls and twins dashed."""
     lines = []
     for name, of in curves.items():
         points = [Point(n, one.value, one.interval, one.n) for n, one in of.points if one.value is not None]
@@ -82,13 +82,15 @@ def step_tables(title: str, curves: Mapping[str, LearningCurve]) -> Iterator[Blo
             lost.append((name, Count(gone.lost.n), *shares))
     yield data_table(f"{title}: along the steps", ["system", *map(str, numbers)], rows)
     if slopes:
-        heads: list[Column] = ["system", "change a step", "p (Holm)", TableColumn("the score", "text")]
+        heads: list[Column] = ["system", "change per step", "p (Holm)", TableColumn("the score", "text")]
         heads = [*heads, "best step", "score there", "score at the last"]
-        yield data_table(f"{title}: does it learn? The best step is chosen after the fact", heads, slopes)
+        yield data_table(
+            f"{title}: change along the steps; the best step is chosen after the fact", heads, slopes
+        )
     if any(control_of(name.partition(OF_RUN)[0]) for name in curves):
-        yield Callout(("Where a twin rises as its system does, the feedback is not what raises it.",))
+        yield Callout(("Where a twin rises as its system does, what the twin lacks is not the cause.",))
     if lost:
-        heads = ["system", "right before", "lost at the last step", "lost by chance", "above chance"]
+        heads = ["system", "right earlier", "lost at the last step", "lost by chance", "lost above chance"]
         yield data_table(f"{title}: forgetting, of answers that an earlier step had right", heads, lost)
     elif any(of.forgetting for of in curves.values()):
         yield Callout((f"{title}: no earlier step had an answer right (a score of .5), so none was lost.",))
@@ -104,7 +106,9 @@ def action_tables(result: LearnResult) -> Iterator[Block]:
             scores = {one.system: getattr(one, attribute) for one in partition.systems}
             yield _action_table(f"{name}, {title}", result.actions, scores, ())
     if result.actions:
-        yield Callout(("Actions differ in how many dialogues have them: what was taken in says how many.",))
+        yield Callout(
+            ("Actions differ in how many dialogues have them: the table of what was taken in says how many.",)
+        )
 
 
 def _action_table(
@@ -123,7 +127,7 @@ def _action_table(
 
 
 def effect_table(result: LearnResult) -> Iterator[Block]:
-    """Lay out answers without a dialogue before the question, with its own, and with another; as Table 11."""
+    """Lay out answers behind no dialogue, the task's own, and another task's; as Table 11."""
     rows: list[Sequence[Cell]] = []
     for of in result.sets:
         scores = {s.name: s.score for s in of.systems}
@@ -138,14 +142,18 @@ def effect_table(result: LearnResult) -> Iterator[Block]:
                 led_by = system + comma + run or "the log"
                 rows.append((of.dataset, led_by, Count(scores[name].n), *means, *differences))
     if rows:
-        heads: list[Column] = ["data set", TableColumn("dialogues of", "text"), "answers", "without"]
-        heads = [*heads, "its own", "another's", "its own less without", "its own less another's"]
-        yield data_table("Feedback: the same question with a dialogue before it", heads, rows)
-        what = "Another case's dialogue is as long: feedback is worth what its own gives above that."
+        heads: list[Column] = ["data set", TableColumn("dialogues of", "text"), "answers", "no dialogue"]
+        heads = [*heads, "own dialogue", "another task's", "own less none", "own less another's"]
+        yield data_table(
+            "Effect of feedback: the same question behind no dialogue, its own, or another task's",
+            heads,
+            rows,
+        )
+        what = "What a task's own dialogue gives above another's comes from what it says of this task."
         yield Callout((what,))
     for dataset, by_system in result.kinds.items():
         for name, split in by_system.items():
-            yield _kinds_table(f"{dataset}, {name}: by the feedback in the dialogue; groups overlap", split)
+            yield _kinds_table(f"{dataset}, {name}: by the feedback in its dialogue; groups overlap", split)
 
 
 def _kinds_table(title: str, split: Mapping[str, Comparison]) -> Block:
@@ -153,14 +161,15 @@ def _kinds_table(title: str, split: Mapping[str, Comparison]) -> Block:
         (name, Count(of.difference.n), number(of.difference, signed=True), p_value(of.p_holm), of.side)
         for name, of in split.items()
     ]
-    heads: list[Column] = ["feedback", "answers", "its own less without", "p (Holm)"]
-    return data_table(title, [*heads, TableColumn("with it is", "text")], rows)
+    heads: list[Column] = ["feedback", "answers", "own less none", "p (Holm)"]
+    return data_table(title, [*heads, TableColumn("with the dialogue", "text")], rows)
 
 
 def cost_table(result: LearnResult) -> Block:
     """Lay out quality against what it takes to take in a dialogue, to recall, and to answer."""
-    heads = ["system", "score", "ms to take in", "calls", "tokens", "ms to recall", "calls", "tokens"]
-    heads += ["s to answer", "calls", "tokens"]
+    heads = ["system", "score", "ms to take in", "calls to take in", "tokens to take in"]
+    heads += ["ms to recall", "calls to recall", "tokens to recall"]
+    heads += ["s to answer", "calls to answer", "tokens to answer"]
     groups = []
     for of in result.sets:
         rows = []
@@ -207,7 +216,7 @@ def example_section(run: StoredRun) -> Iterator[Section]:
         cards = tuple(_example(rows[key]["details"], talks[key]) for key in own)
         parts.append(Section(system, (Cards(cards, wide=True),)))
     if parts:
-        lead = "Of each system its best, its middle and its worst answer at the last step, by score."
+        lead = "The best, the middle and the worst answer of each system at the last step, by score."
         yield Section("What was used", tuple(parts), lead, short="Examples", anchor="examples")
 
 

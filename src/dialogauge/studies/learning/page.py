@@ -102,7 +102,7 @@ def learn_page(run: StoredRun, result: LearnResult) -> Page:
         drawn = (partition_dots(result.partitions), *curves, *_partition_blocks(result))
         sections.append(Section("Partitions", drawn, anchor="partitions"))
     if result.costs:
-        lead = "What was taken in counts over all memories of a system; the steps of one memory count once."
+        lead = "What was taken in counts over all memories of a system. The steps of one memory count once."
         blocks = (cost_table(result), _memory_table(result.costs), *_vendor_tables(run))
         sections.append(Section("Quality against cost", blocks, lead, short="Cost", anchor="cost"))
     if more := (*effect_table(result), *_taught(result)):
@@ -219,7 +219,7 @@ def _partition_blocks(result: LearnResult) -> Iterator[Block]:
 def _planted_words(result: LearnResult) -> str:
     """Say that planted answers are there and count nowhere; nothing where there are none."""
     answers = counted(result.planted, "planted answer")
-    return f"Apart from all figures: {answers}, to measure a judge by." if result.planted else ""
+    return f"In no figure: {answers}, which measure a judge." if result.planted else ""
 
 
 _RUBRICS: Final = {
@@ -317,7 +317,7 @@ def _category_table(figures: LearnSet) -> Block:
 def _room_table(figures: LearnSet) -> Block:
     heads = ["system", "evidence given", "sessions of evidence", "items", "tokens", "share of memory"]
     kinds = sorted({kind for s in figures.systems for kind in s.recall_by_kind})
-    heads += [f"evidence in what is {kind}" for kind in kinds]
+    heads += [f"evidence in {kind} items" for kind in kinds]
     rows: list[Sequence[Cell]] = [
         (
             s.name,
@@ -350,12 +350,12 @@ def _memory_table(costs: Mapping[str, MemoryCost]) -> Block:
             Count(cost.memories),
             Count(cost.dialogues),
             Count(cost.messages),
-            Missing("it cannot be saved") if cost.bytes is None else Number(cost.bytes / 1000, 0),
+            Missing("not saved") if cost.bytes is None else Number(cost.bytes / 1000, 0),
             Number(cost.growth, 2),
         )
         for name, cost in costs.items()
     ]
-    title = "Taken in; growth is the time of a message of the last quarter to one of the first"
+    title = "Taken in; growth is the time a message takes in the last quarter, over that in the first"
     return data_table(title, heads, rows)
 
 
@@ -366,7 +366,7 @@ def _vendor_tables(run: StoredRun) -> Iterator[Block]:
     if of:
         columns = [TableColumn(words.name(head), "text") for head in ("system", *heads)]
         rows = [(name, *(_plain(about[head]) for head in heads)) for name, about in of.items()]
-        yield data_table("Packages of vendors, and what they were given", columns, rows)
+        yield data_table("Packages of vendors, with their settings and models", columns, rows)
 
 
 def _plain(value: str | Mapping[str, object]) -> str:
@@ -404,5 +404,6 @@ def _notes(figures: LearnSet) -> Iterator[str]:
     nothing, evidence = scores.get("nothing"), scores.get("evidence")
     if nothing and evidence and nothing > evidence / 2:
         yield f"Without a memory {nothing:.3f} is earned, and by the evidence {evidence:.3f}: few need one."
-    if not any(s.room == "nothing" for s in figures.systems):
-        yield "No control was asked: nobody knows what the questions are worth without a memory."
+    steps = {name.partition(OF_RUN)[0] for name in figures.steps}
+    if "none" not in steps and not any(s.room == "nothing" for s in figures.systems):
+        yield "Nothing was asked without a memory: what the questions earn by themselves is unknown."

@@ -1,4 +1,4 @@
-"""Training dialogues that were held in a run: what users let show of a system, step by step."""
+"""Dialogues that were led in a run: what users let show of a system, step by step."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def taught_table(taught: Sequence[TaughtFigures]) -> Block:
     """Lay out the dialogues of a run, a row for each system and step."""
     rounds = range(max((len(of.scores) for of in taught), default=0))
     actions = sorted({name for of in taught for name in of.actions})
-    heads = ["system", "step", "dialogues", "failed", "ended by the user", "gave the answer away"]
-    heads += ["asked twice", "replies"]
-    heads += [f"score of reply {n + 1}" for n in rounds] + actions
+    heads = ["system", "step", "dialogues", "failed", "ended by the user", "user gave the record away"]
+    heads += ["user asked twice", "replies"]
+    heads += [f"satisfaction with reply {n + 1}" for n in rounds] + actions
     rows: list[Sequence[Cell]] = [
         (
             of.system,
@@ -101,4 +101,4 @@ def taught_table(taught: Sequence[TaughtFigures]) -> Block:
         )
         for of in taught
     ]
-    return data_table("Dialogues with feedback that the run held", heads, rows)
+    return data_table("Dialogues that were led in this run; satisfaction is from 1 to 10", heads, rows)

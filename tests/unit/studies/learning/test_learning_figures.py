@@ -95,7 +95,7 @@ def test_dialogues_that_taught_are_no_answers():
     assert (taught.rounds, taught.scores) == (1.5, (5.0, 8.0))
     assert taught.actions == {"copy": 1, "like": 2}
     page = to_text(learn_blocks(result), width=140)
-    assert "Dialogues with feedback that the run held" in page
+    assert "Dialogues that were led in this run" in page
 
 
 def test_runs_that_differ_in_their_action_are_named_for_it():
@@ -140,7 +140,7 @@ def test_the_effect_of_feedback_is_paired_with_no_dialogue_and_with_another_one(
     }
     assert [s.room for s in result.sets[0].systems] == ["nothing", "its dialogue", "another dialogue"]
     lines = to_text(learn_blocks(result), width=160).splitlines()
-    shown = lines[next(n for n, line in enumerate(lines) if "with a dialogue before it" in line) + 3].split()
+    shown = lines[next(n for n, line in enumerate(lines) if "Effect of feedback" in line) + 3].split()
     assert shown == ["d", "x", "8", "0.200", "0.600", "0.500", "+0.400", "+0.100"]
 
 
