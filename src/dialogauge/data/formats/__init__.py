@@ -6,11 +6,9 @@ from dialogauge.core import UsageError
 from dialogauge.data.formats.arenas import ARENA, ULTRAFEEDBACK, WILDCHAT
 from dialogauge.data.formats.base import Format, RecordFormat, Sample
 from dialogauge.data.formats.chat import CAPTIONS, CHAT
-from dialogauge.data.formats.chat_apps import CHATGPT, CLAUDE, GEMINI
-from dialogauge.data.formats.chat_clients import LIBRECHAT, LMSTUDIO
+from dialogauge.data.formats.chat_apps import CHATGPT, GEMINI
 from dialogauge.data.formats.coding_agents import AIDER, CLAUDE_CODE, CODEX
 from dialogauge.data.formats.csv_table import csv_format
-from dialogauge.data.formats.desks import HELPDESK, RASA
 from dialogauge.data.formats.documents import wrapped_format
 from dialogauge.data.formats.evaluations import INSPECT, LM_EVAL, PROMPTFOO
 from dialogauge.data.formats.lists import (
@@ -34,6 +32,7 @@ from dialogauge.data.formats.requests import REQUESTS
 from dialogauge.data.formats.role_play import CHARACTERBENCH, SOTOPIA
 from dialogauge.data.formats.rows import ROWS
 from dialogauge.data.formats.simulations import AUTOTOD, TAU, TAU2
+from dialogauge.data.formats.sources import CLAUDE, HELPDESK, LIBRECHAT, LMSTUDIO, RASA
 from dialogauge.data.formats.telemetry import MLFLOW, OPENTELEMETRY, PHOENIX
 from dialogauge.data.formats.tracers import BRAINTRUST, LANGFUSE, LANGGRAPH, LANGSMITH, OPENAI_AGENTS, WEAVE
 

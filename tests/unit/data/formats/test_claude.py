@@ -78,7 +78,7 @@ def test_the_branch_that_is_shown(tmp_path):
     assert c.messages[1].tool_calls == (ToolCall("t1", "web_search", '{"query":"rye"}'),)
     assert (c.messages[2].tool_call_id, c.messages[2].name) == ("t1", "web_search")
     assert c.messages[0].extra == {"uuid": "1", "created_at": "2026-01-01T00:00:01Z"}
-    text = "conversations have messages that were regenerated or edited: only what was last shown"
+    text = "messages were left out: regenerated or edited, they are on no branch that was shown"
     assert (text, 1) in notes
 
 
@@ -104,7 +104,7 @@ def test_files_belong_to_the_message(tmp_path):
 def test_an_empty_chat_is_absent(tmp_path):
     (c,), notes = read(tmp_path, {**CHAT, "chat_messages": []})
     assert c.messages == ()
-    assert ("conversations are empty in the export: they are absent", 1) in notes
+    assert ("conversations have no messages: counted as absent, not judged", 1) in notes
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_an_empty_chat_is_absent(tmp_path):
     [
         ([4], "message 1 is 4: not an object"),
         ([{"sender": "robot", "text": "hi"}], "unknown role 'robot'"),
-        ([{"text": "hi"}], "unknown role None"),
-        ([{"sender": "human", "text": 4}], "the content is 4"),
+        ([{"text": "hi"}], "it does not say who speaks"),
+        ([{"sender": "human", "text": 4}], "message 1 says 4: no text"),
         ([{"sender": "human", "content": [{"type": "hologram"}]}], "of the type 'hologram' cannot be read"),
         (
             [message("1", "human", text("a"), parent="2"), message("2", "human", text("b"), parent="1")],

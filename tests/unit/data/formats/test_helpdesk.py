@@ -54,7 +54,7 @@ def test_notes_and_assignments_are_no_messages(tmp_path):
     assert [p.get("type") for p in talk.messages[2].content] == ["text", "file"]
     assert (talk.id, talk.user_id) == ("c", "u")
     assert talk.ratings == (Rating("c", "rating", 4, note="nice"),)
-    assert any("2 parts were left out" in note for note in notes)
+    assert any("2 messages were left out" in note for note in notes)
 
 
 def test_a_ticket(tmp_path):
@@ -99,7 +99,7 @@ def test_messages_of_chatwoot(tmp_path, messages, key):
     assert [part["data_url"] for part in talk.messages[2].content] == ["x"]
     assert (talk.id, talk.user_id) == ("71", "4")
     assert [(r.dimension, r.score, r.note) for r in talk.ratings] == [("csat", 2, "slow")]
-    assert any(note.startswith("4 parts were left out") for note in notes)
+    assert any(note.startswith("4 messages were left out") for note in notes)
 
 
 def test_types_of_chatwoot_in_words_and_a_greeting(tmp_path):
@@ -112,12 +112,12 @@ def test_types_of_chatwoot_in_words_and_a_greeting(tmp_path):
     ("record", "why"),
     [
         ({"payload": [PAYLOAD[0], chatwoot(2, 1, "x", conversation_id=72)]}, "of several conversations"),
-        ({"payload": [PAYLOAD[0], {"content": "x", "conversation_id": 71}]}, "without a type"),
-        (intercom({"body": "x"}), "a part of the conversation is"),
+        ({"payload": [PAYLOAD[0], {"content": "x", "conversation_id": 71}]}, "it has no 'message_type'"),
+        (intercom({"body": "x"}) | {"id": "other"}, "it does not say who speaks"),
         (intercom(part(1, FIN, "")) | {"source": {"author": ANN}}, "nobody says anything"),
-        ({"comments": [comment(1, 20, None)]}, "a comment is None: no text"),
-        ({"comments": [comment(1, 20, "x"), {"body": "y"}]}, "without an author"),
-        ({"other": 1}, "neither a conversation nor a ticket"),
+        ({"comments": [comment(1, 20, None)]}, "nobody says anything"),
+        ({"comments": [comment(1, 20, "x"), {"body": "y"}]}, "it does not say who speaks"),
+        ({"other": 1}, "no conversation of helpdesk (intercom, zendesk, chatwoot)"),
     ],
 )
 def test_what_cannot_be_read_is_a_fault(tmp_path, record, why):

@@ -29,15 +29,15 @@ def test_what_the_bot_shows_is_kept(tmp_path):
     ]
     assert talk.messages[2].content == ({"type": "data-buttons", "buttons": [{"title": "Map"}]},)
     assert talk.id == "r"
-    assert any("hold no text and nothing that is shown" in note for note in notes)
+    assert any("events that say and show nothing" in note for note in notes)
 
 
 @pytest.mark.parametrize(
     ("tracker", "why"),
     [
         ({"sender_id": "r", "events": [{"event": "slot"}]}, "nobody says anything"),
-        ({"sender_id": "r", "events": [ASK, 4]}, "an event is 4"),
-        ({"sender_id": "r", "events": []}, "no tracker with its events"),
+        ({"sender_id": "r", "events": [ASK, 4]}, "message 2 is 4: not an object"),
+        ({"sender_id": "r", "events": []}, "no conversation of rasa"),
     ],
 )
 def test_what_cannot_be_read_is_a_fault(tmp_path, tracker, why):

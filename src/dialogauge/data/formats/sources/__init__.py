@@ -1,0 +1,27 @@
+"""Formats that serve one source: an entry each, in a file of TOML."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+
+from dialogauge.data.formats.base import RecordFormat
+from dialogauge.data.formats.described import described_format
+from dialogauge.data.formats.form import read_form
+
+
+def entry_text(name: str) -> str:
+    """Return the entry of a format as it is written; raises FileNotFoundError where it has none."""
+    return (files(__package__) / f"{name}.toml").read_text("utf-8")
+
+
+def _format(name: str) -> RecordFormat:
+    tables = tomllib.loads(entry_text(name))
+    return described_format(name, {kind: read_form(table) for kind, table in tables.items()})
+
+
+CLAUDE = _format("claude")
+HELPDESK = _format("helpdesk")
+LIBRECHAT = _format("librechat")
+LMSTUDIO = _format("lmstudio")
+RASA = _format("rasa")
