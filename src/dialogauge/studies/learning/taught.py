@@ -105,7 +105,7 @@ def taught_tables(taught: Sequence[TaughtFigures]) -> Iterator[Block]:
         for of in taught
     ]
     yield data_table("Dialogues that were led in this run; satisfaction is from 1 to 10", heads, rows)
-    failed = {of.system: of.first_failure for of in reversed(taught) if of.first_failure}
-    why = (f"{name}: no memory took in what failed. The first: {said}." for name, said in failed.items())
+    first = {of.system: of.first_failure for of in reversed(taught) if of.first_failure}
+    why = (f"{name}: no memory took in what failed. The first: {fault}." for name, fault in first.items())
     if notes := tuple(why):
         yield Callout(notes, "warn")
