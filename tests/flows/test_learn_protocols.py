@@ -198,6 +198,28 @@ def test_what_plays_no_part_is_refused(dialogauge, talks):
     assert "is a run, and none of `learn dialogues`" in done.err
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--action", "copy"), "--protocol off-policy does not use --action (leave --action out, or give "),
+        (("--steps", 3), "--protocol off-policy does not use --steps"),
+        (("--batch", 3), "--protocol off-policy does not use --batch"),
+        (("--rounds", 3), "(leave --rounds out, or give --protocol on-policy)"),
+        (("--protocol", "stepwise", "--steps", 3), "--protocol stepwise does not use --steps"),
+        (("--role", "embedder=m@http://127.0.0.1:1/v1"), "no system asks the role embedder (leave --role "),
+        (("--role", "memory=m@http://127.0.0.1:1/v1"), "no system asks the role memory"),
+        (
+            ("--protocol", "on-policy", "--role", "judge=m@http://127.0.0.1:1/v1"),
+            "no task asks the role judge: users of LoCoMo and DialSim have fixed words",
+        ),
+    ],
+)
+def test_an_option_that_plays_no_part_is_refused(dialogauge, talks, words, message):
+    done = dialogauge("learn", "run", "--tasks", talks, *words, "-o", "run")
+    assert done.code == 2
+    assert message in done.err
+
+
 def test_dialogues_are_logs_that_systems_learn_from(dialogauge, talks, tmp_path):
     done = dialogauge("learn", "dialogues", "--tasks", talks, "--system", "bm25-message", "-o", "dialogues")
     assert done.code == 0, done.err

@@ -236,8 +236,8 @@ class Chained(Study[Result]):
         b = unit("b", a)
         return [a, b, unit("c", b), d]
 
-    def holds(self, unit: WorkUnit, database: RunDatabase) -> bool:
-        assert database.holds(unit.key)
+    def still_holds(self, unit: WorkUnit, database: RunDatabase) -> bool:
+        assert database.has_unit(unit.key)
         self.asked.append(str(unit.part))
         return unit.part != self.stale
 

@@ -167,6 +167,6 @@ def extract(question: str, items: Sequence[MemoryItem]) -> str:
         ),
         default=(0.0, 0, items[0].text),
     )[2]
-    said = [w for w in _WORD.findall(best) if w.lower() not in ENGLISH_STOP]
-    new = [w for w in said if not content_terms(pieces(w)) <= asked]
-    return " ".join((new or said)[:_LONGEST])
+    content = [w for w in _WORD.findall(best) if w.lower() not in ENGLISH_STOP]
+    new = [w for w in content if not content_terms(pieces(w)) <= asked]
+    return " ".join((new or content)[:_LONGEST])

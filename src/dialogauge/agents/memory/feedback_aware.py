@@ -65,9 +65,9 @@ class FeedbackMemory(IndexedMemory):
         """Search for the bare question, and give the best by relevance times worth."""
         most = len(self._items) if room.items is None else room.items * PARTS
         hits, usage = await self.index.search(question, most) if self._items else ((), Usage())
-        found = ((self._items[key], score) for key, score in hits)
+        items = ((self._items[key], score) for key, score in hits)
         scored = [
-            replace(item, score=score * (_WORTH[item.kind] if item.why else 1.0)) for item, score in found
+            replace(item, score=score * (_WORTH[item.kind] if item.why else 1.0)) for item, score in items
         ]
         return Retrieved(room.fill(sorted(scored, key=lambda item: -(item.score or 0.0))), usage)
 

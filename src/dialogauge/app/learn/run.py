@@ -39,6 +39,14 @@ from dialogauge.studies.learning.page import learn_blocks, shown_answer, stored_
 from dialogauge.studies.learning.study import LearningStudy
 from dialogauge.text import counted
 
+_USED_IN: Final[Mapping[str, Sequence[str]]] = {
+    "batch": ("stepwise", "on-policy"),
+    "steps": ("on-policy",),
+    "rounds": ("on-policy",),
+    "action": ("action",),
+}
+"""The protocols that use a setting, where not all do."""
+
 
 class LearnPlanJson(PlanJson):
     """What `learn run` would do."""
@@ -63,8 +71,8 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
     teaching_tasks, tasks = _taught_and_asked(options, tasks, logs)
     if logs and not teaching_tasks:
         remarks.append("the logs are about none of these tasks")
-    size = options.batch if protocol == "stepwise" else None
-    batches = batches_of(logs, size, options.action if protocol == "action" else None)
+    size, action = options.batch or 100, (options.action or "like") if protocol == "action" else None
+    batches = batches_of(logs, size if protocol == "stepwise" else None, action)
     clients = Clients(options, dry=dry)
     try:
         answerer, teaching = chosen_answerer(options, clients), None
@@ -74,7 +82,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
             systems = chosen_systems(options, clients, file, batches, folder=tuned, dry=dry)
         if protocol == "on-policy":
             systems = tuple(replace(system, logs=()) for system in systems)
-            teaching = teaching_of(options, clients, teaching_tasks, options.steps, options.batch)
+            teaching = teaching_of(options, clients, teaching_tasks, options.steps or 10, size)
         else:
             _expect_liked(systems)
     except BaseException:
@@ -99,7 +107,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         planted=planted_answers(tasks) if options.planted else {},
         teaching=teaching,
         effects=effects,
-        action=options.action if protocol == "action" else None,
+        action=action,
     )
     own = MEMORY_SYSTEMS.keys() - WRITTEN
     plain = answerer is None and all(named_system(text)[1] in own for text in options.systems)
@@ -118,6 +126,10 @@ def _taught_and_asked(
 ) -> tuple[list[TaskRecord], list[TaskRecord]]:
     """Return the tasks that teach, and those that are asked; UsageError for what a protocol cannot do."""
     protocol = options.protocol
+    for name, uses in _USED_IN.items():
+        if getattr(options, name) is not None and protocol not in uses:
+            msg = f"--protocol {protocol} does not use --{name}"
+            raise UsageError(msg, hint=f"leave --{name} out, or give --protocol {' or '.join(uses)}")
     if protocol != "on-policy" and (idle := {"simulator", "judge"} & references(options).keys()):
         msg = f"--protocol {protocol} asks no {min(idle)}"
         hint = "it asks answerer and embedder; users talk in on-policy and in `learn dialogues`"

@@ -58,7 +58,9 @@ class AskedOptions(ModelOptions, RunOptions, AgentsOptions, PrivacyOptions):
         "--logs",
         metavar="FILE|RUN",
     )
-    rounds: int = setting(3, "Answers of a dialogue at most, where dialogues are led.", low=1, high=100)
+    rounds: int | None = setting(
+        None, "Answers of a dialogue at most, where dialogues are led.", low=1, high=100, otherwise="3"
+    )
     sample: int | None = setting(
         None, "Tasks of each data set at most, drawn as MemoryBench does.", low=1, metavar="N"
     )
@@ -101,12 +103,18 @@ class LearnOptions(AskedOptions):
             "What memories hold, and which tasks are asked: see docs/learn.md.",
         )
     )
-    batch: int = setting(
-        100, "Dialogues of a step, stepwise and on-policy.", "--batch", "--step-size", low=1, metavar="N"
+    batch: int | None = setting(
+        None,
+        "Dialogues of a step, stepwise and on-policy.",
+        "--batch",
+        "--step-size",
+        low=1,
+        metavar="N",
+        otherwise="100",
     )
-    steps: int = setting(10, "Steps, on-policy.", low=1, high=10_000)
-    action: Literal["like", "copy"] = setting(
-        "like", "What a user of a log must have done, with --protocol action."
+    steps: int | None = setting(None, "Steps, on-policy.", low=1, high=10_000, otherwise="10")
+    action: Literal["like", "copy"] | None = setting(
+        None, "What a user of a log must have done, with --protocol action.", otherwise="like"
     )
     disputed_file: str | None = setting(
         None, "Ids of tasks whose gold readers dispute (JSON lines).", "--disputed", metavar="FILE"

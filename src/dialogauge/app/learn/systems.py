@@ -20,6 +20,7 @@ from dialogauge.agents.memory import (
     own_memory,
     start_vendor,
 )
+from dialogauge.agents.memory.systems import Embedder
 from dialogauge.app.candidates import Candidate, build_candidate_client, candidate_digest
 from dialogauge.app.clients import Clients, read_key
 from dialogauge.app.command import Measurement
@@ -37,7 +38,7 @@ from dialogauge.core import UsageError
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import Agent
 from dialogauge.data.tasks import TaskFile
-from dialogauge.llm import JsonEndpoint
+from dialogauge.llm import ChatClient, JsonEndpoint
 from dialogauge.report import Block, Page, Section, data_table
 from dialogauge.studies.learning.controls import control_of, twins
 from dialogauge.studies.learning.figures import CONTROLS, OF_RUN
@@ -69,23 +70,15 @@ def chosen_systems(
 ) -> tuple[LearningSystem, ...]:
     """Build the systems, the controls first; models that are trained are kept in a folder.
 
-    Raises UsageError for a system that there is none of, or that is there twice.
+    Raises UsageError for a system that there is none of, or that is there twice; for a role that none asks.
     """
-    systems, embedder, client = dict[str, LearningSystem](), None, None
+    systems = dict[str, LearningSystem]()
     named = [named_system(text)[1] for text in options.systems]
     evidence: dict[str | None, dict[str, Sequence[str]]] = {}
     for task in file.tasks:
         of_corpus = evidence.setdefault(task.corpus, {})  # a question may stand there twice
         of_corpus[task.question] = (*of_corpus.get(task.question, ()), *task.evidence)
-    if any(reference.startswith("embed") for reference in named) and not dry:
-        if (settings := chosen_role(options, "embedder")) is None:
-            msg = "a system of embeddings needs a model that makes vectors"
-            hint = "give --role embedder=file:FOLDER or --role embedder=MODEL@URL#KEYVAR"
-            raise UsageError(msg, hint=hint)
-        embedder = clients.build_embedder(settings)
-    writes = chosen_role(options, "memory")
-    if writes is not None and not dry and not WRITTEN.isdisjoint(named):
-        client = clients.build(writes, "memory")
+    embedder, client = _models(options, clients, named, dry=dry)
     asked = [text for text in options.systems if not (options.controls and text in CONTROLS)]
     for text in [*(CONTROLS if options.controls else ()), *asked]:
         name, reference = named_system(text)
@@ -110,6 +103,30 @@ def chosen_systems(
         if name not in CONTROLS:
             systems |= {one.name: one for one in twins(systems[name], options.twins)}
     return tuple(systems.values())
+
+
+def _models(
+    options: AskedOptions, clients: Clients, systems: Sequence[str], *, dry: bool
+) -> tuple[Embedder | None, ChatClient | None]:
+    """Build the models that systems of ours ask: one that makes vectors, and one that writes."""
+    vendors = any(reference.partition(":")[0] in VENDORS for reference in systems)
+    embeds = any(reference.startswith("embed") for reference in systems)
+    writes = not WRITTEN.isdisjoint(systems)
+    for role, is_asked in (("embedder", embeds or vendors), ("memory", writes or vendors)):
+        if role in references(options) and not is_asked:
+            msg = f"no system asks the role {role}"
+            hint = f"leave --role {role}= out; docs/learn.md says which systems ask models"
+            raise UsageError(msg, hint=hint)
+    embedder = chosen_role(options, "embedder") if embeds and not dry else None
+    if embeds and not dry and embedder is None:
+        msg = "a system of embeddings needs a model that makes vectors"
+        hint = "give --role embedder=file:FOLDER or --role embedder=MODEL@URL#KEYVAR"
+        raise UsageError(msg, hint=hint)
+    writer = chosen_role(options, "memory") if writes and not dry else None
+    return (
+        None if embedder is None else clients.build_embedder(embedder),
+        None if writer is None else clients.build(writer, "memory"),
+    )
 
 
 def named_system(text: str) -> tuple[str, str]:
@@ -180,7 +197,7 @@ def _trained(options: AskedOptions, clients: Clients, folder: Path) -> Callable[
         base = Path(role.model.removeprefix("file:"))
         tuner = FolderTuner(base, folder, settings, answers, options.device)
     if isinstance(options, LearnOptions) and options.protocol == "action":
-        return partial(build_memory, tuner=tuner, liked=(options.action,))
+        return partial(build_memory, tuner=tuner, liked=(options.action or "like",))
     return partial(build_memory, tuner=tuner)
 
 

@@ -1,7 +1,8 @@
 """What systems learn along the steps of a run: a slope with a test, the best step apart, and forgetting.
 
 - **Slope.** Score by step, by least squares within each case: a case that lacks a step is held against itself
-  alone. Clusters are left out one after the other, as everywhere, and p-values are corrected together.
+  alone. Clusters are left out one after the other, as everywhere, and p-values are corrected together. Beside
+  its twin, a system has the slope of their difference, case by case, at the steps that both have.
 - **Best step.** Chosen after the fact: of steps that only fluctuate one is always best. It stands beside the
   last step, and is never tested.
 - **Forgetting.** Of the cases that an earlier step had right, the share that the last one has wrong. Right is
@@ -34,6 +35,8 @@ from dialogauge.stats import (
 
 RIGHT: Final = 0.5
 """The least score of a right answer."""
+NO_CHANGE: Final = "no change"
+"""What the slope of a system by itself is held against."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,8 @@ class LearningCurve:
     """Steps with the mean score at each."""
     slope: Comparison | None = None
     """By how much the score rises a step; None of a control that cannot learn."""
+    beside_twins: Sequence[Comparison] = ()
+    """By how much more it rises than each of its twins."""
     best: int | None = None
     """The step with the highest score, the first of equals, chosen after the fact; None without a score."""
     forgetting: Forgetting | None = None
@@ -72,9 +77,10 @@ class LearningCurve:
 
 def learning_curves(
     points: Mapping[str, Sequence[tuple[int, Estimate]]],
-    cases: Mapping[str, Sequence[CaseScores]],
+    cases: Mapping[str, Mapping[Hashable, CaseScores]],
     unit: str,
     *,
+    twins: Sequence[tuple[str, str]] = (),
     forgetting: bool = True,
 ) -> dict[str, LearningCurve]:
     """Bring systems along the steps to figures.
@@ -83,21 +89,38 @@ def learning_curves(
         points: By system the mean score at each step.
         cases: By system that can learn, its cases.
         unit: What a cluster is.
+        twins: Systems, each with a twin of its own.
         forgetting: Whether scores are of one scale, on which a half is right.
     """
-    slopes = [slope for name, of in cases.items() if (slope := _slope(name, of, unit)) is not None]
-    tested = {slope.a: slope for slope in adjusted(slopes)}
+    alone = [_slope((name, NO_CHANGE), [*of.values()], unit) for name, of in cases.items()]
+    beside = [_slope(pair, _differences(*(cases[name] for name in pair)), unit, 2.0) for pair in twins]
+    tested = adjusted([slope for slope in (*alone, *beside) if slope is not None])
+    slopes = {slope.a: slope for slope in tested if slope.b == NO_CHANGE}
     curves = {}
     for name, along in points.items():
         known = [(estimate.value, -step) for step, estimate in along if estimate.value is not None]
         best = -max(known)[1] if known else None
-        lost = _forgetting(cases[name], unit) if forgetting and name in cases else None
-        curves[name] = LearningCurve(along, tested.get(name), best, lost)
+        own = tuple(slope for slope in tested if slope.a == name and slope.b != NO_CHANGE)
+        lost = _forgetting([*cases[name].values()], unit) if forgetting and name in cases else None
+        curves[name] = LearningCurve(along, slopes.get(name), own, best, lost)
     return curves
 
 
-def _slope(name: str, cases: Sequence[CaseScores], unit: str) -> Comparison | None:
-    """Hold the slope of a system against none; None where no case has two steps."""
+def _differences(
+    system: Mapping[Hashable, CaseScores], twin: Mapping[Hashable, CaseScores]
+) -> list[CaseScores]:
+    """Return by how much a system is above its twin, at the cases and steps that both have."""
+    return [
+        CaseScores(own.cluster, {n: own.scores[n] - other.scores[n] for n in own.scores if n in other.scores})
+        for key, own in system.items()
+        if (other := twin.get(key)) is not None
+    ]
+
+
+def _slope(
+    pair: tuple[str, str], cases: Sequence[CaseScores], unit: str, span: float = 1.0
+) -> Comparison | None:
+    """Hold a slope against none; None where no case has two steps. Scores differ by `span` at most."""
     cases = [case for case in cases if len(case.scores) > 1]
     if not cases:
         return None
@@ -108,11 +131,11 @@ def _slope(name: str, cases: Sequence[CaseScores], unit: str) -> Comparison | No
         centred = steps - steps.mean()
         rises[code] += centred @ scores
         spreads[code] += centred @ centred
-        reach = max(reach, float(np.abs(centred).sum() / 2 / (centred @ centred)))
+        reach = max(reach, span * float(np.abs(centred).sum() / 2 / (centred @ centred)))
     value = float(rises.sum() / spreads.sum())
     gain = Gain(value, divided(rises.sum() - rises, spreads.sum() - spreads), reach)
     basis = replace(Basis.of(spreads, unit), n=len(cases))
-    return compare_gain((name, "no change"), "slope", (value, 0.0), gain, basis)
+    return compare_gain(pair, "slope", (value, 0.0), gain, basis)
 
 
 def _forgetting(cases: Sequence[CaseScores], unit: str) -> Forgetting:

@@ -310,10 +310,11 @@ def _along(
         for case in of
         if case.get("score") is not None and points
     ]
-    return learning_curves(points, _trajectories(brought), "cases", forgetting=False)
+    trajectories = _trajectories(brought)
+    return learning_curves(points, trajectories, "cases", twins=_twins(trajectories), forgetting=False)
 
 
-def _trajectories(cases: Iterable[Case]) -> dict[str, list[CaseScores]]:
+def _trajectories(cases: Iterable[Case]) -> dict[str, dict[Hashable, CaseScores]]:
     """Return by system that can learn the scores of each case along the steps."""
     by_case: dict[str, dict[tuple[Hashable, ...], dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for case in cases:
@@ -321,9 +322,15 @@ def _trajectories(cases: Iterable[Case]) -> dict[str, list[CaseScores]]:
             key = (cluster_of(case), case["dataset"], case["id"], case.get("run"))
             by_case[case["system"]][key][case["step"]] = case["score"]
     return {
-        system: [CaseScores(key[0], dict(sorted(scores.items()))) for key, scores in of.items()]
+        system: {key: CaseScores(key[0], dict(sorted(scores.items()))) for key, scores in of.items()}
         for system, of in by_case.items()
     }
+
+
+def _twins(systems: Collection[str]) -> list[tuple[str, str]]:
+    """Return each system with each twin of its own."""
+    of = {name: _without_control(name) for name in systems}
+    return [(system, twin) for twin, system in of.items() if system != twin and system in of]
 
 
 def _partitions(
@@ -365,7 +372,8 @@ def _set(dataset: str, cases: Sequence[Case], room: Mapping[str, int | None]) ->
             ]
             for name, of in grouped(cases, "system").items()
         }
-        along = learning_curves(points, _trajectories(answerable(cases)), unit)
+        trajectories = _trajectories(answerable(cases))
+        along = learning_curves(points, trajectories, unit, twins=_twins(trajectories))
     return LearnSet(
         dataset,
         scored.get("metric"),
@@ -478,7 +486,7 @@ def _pairs(
     nothing = {name: f"none{name[len(_plainly(name)) :]}" for name in names}
     pairs = [pair for pair in nothing.items() if pair[1] in cases]
     of_equal_room = ((a, b) for a, b in combinations(names, 2) if rooms[a] == rooms[b])
-    pairs += [(a, b) for a, b in of_equal_room if not control_of(_plainly(a)) and _comparable(a, b)]
+    pairs += [(a, b) for a, b in of_equal_room if _without_control(a) == a and _without_control(b) in (a, b)]
     if any(case.get("condition") for of in cases.values() for case in of):
         pairs = [pair for name in names for pair in _effects(name) if pair[1] in cases]
     scores = {name: scores_by_task(of) for name, of in cases.items()}
@@ -493,6 +501,6 @@ def _effects(name: str) -> list[tuple[str, str]]:
     return {"own": [(name, without), (name, other)], "other-case": [(name, without)]}.get(condition, [])
 
 
-def _comparable(system: str, other: str) -> bool:
-    control = control_of(_plainly(other))
-    return control is None or other.replace(f" ({control})", "") == system
+def _without_control(name: str) -> str:
+    """Return the name of the system that a twin is of; other names stay."""
+    return name.replace(f" ({control_of(_plainly(name))})", "")

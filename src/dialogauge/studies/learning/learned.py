@@ -33,7 +33,6 @@ from dialogauge.report import (
 )
 from dialogauge.runs import StoredRun
 from dialogauge.stats import Comparison, Estimate
-from dialogauge.studies.learning.controls import control_of
 from dialogauge.studies.learning.curves import LearningCurve
 from dialogauge.studies.learning.figures import CONTROLS, OF_RUN, LearnResult, LearnSet, is_quiet
 from dialogauge.studies.learning.judged import PLANTED
@@ -67,16 +66,15 @@ def step_tables(title: str, curves: Mapping[str, LearningCurve]) -> Iterator[Blo
     """Lay out systems along the steps: scores, slopes with the best and the last step, and forgetting."""
     numbers = sorted({step for of in curves.values() for step, _ in of.points})
     rows: list[Sequence[Cell] | TableRow] = []
-    slopes, lost = list[Sequence[Cell]](), list[Sequence[Cell]]()
+    slopes, beside, lost = list[Sequence[Cell]](), list[Sequence[Cell]](), list[Sequence[Cell]]()
     for name, of in curves.items():
         known = dict(of.points)
         cells = (name, *(number(known.get(step)) for step in numbers))
         rows.append(TableRow(cells, "quiet" if is_quiet(name) else "plain"))
         if (slope := of.slope) is not None and of.best is not None:
-            p = p_value(slope.p_holm, at_floor=slope.at_floor)
-            course = {"above": "rises", "below": "falls"}.get(slope.side, slope.side)
             ends = (of.best, number(known[of.best]), number(known.get(numbers[-1])))
-            slopes.append((name, number(slope.difference, signed=True), p, course, *ends))
+            slopes.append((name, *_course(slope, "rises", "falls"), *ends))
+        beside += ((name, twin.b, *_course(twin, "rises more", "rises less")) for twin in of.beside_twins)
         if (gone := of.forgetting) is not None and gone.lost.n:
             shares = number(gone.lost), Number(gone.by_chance, 3), number(gone.above, signed=True)
             lost.append((name, Count(gone.lost.n), *shares))
@@ -87,13 +85,22 @@ def step_tables(title: str, curves: Mapping[str, LearningCurve]) -> Iterator[Blo
         yield data_table(
             f"{title}: change along the steps; the best step is chosen after the fact", heads, slopes
         )
-    if any(control_of(name.partition(OF_RUN)[0]) for name in curves):
+    if beside:
+        heads = ["system", TableColumn("its twin", "text"), "change per step less the twin's", "p (Holm)"]
+        heads = [*heads, TableColumn("the score", "text")]
+        yield data_table(f"{title}: change along the steps, beside the twins", heads, beside)
         yield Callout(("Where a twin rises as its system does, what the twin lacks is not the cause.",))
     if lost:
         heads = ["system", "right earlier", "lost at the last step", "lost by chance", "lost above chance"]
         yield data_table(f"{title}: forgetting, of answers that an earlier step had right", heads, lost)
     elif any(of.forgetting for of in curves.values()):
         yield Callout((f"{title}: no earlier step had an answer right (a score of .5), so none was lost.",))
+
+
+def _course(slope: Comparison, above: str, below: str) -> tuple[Cell, Cell, Cell]:
+    """Write a slope, its p-value, and in words where it goes."""
+    course = {"above": above, "below": below}.get(slope.side, slope.side)
+    return number(slope.difference, signed=True), p_value(slope.p_holm, at_floor=slope.at_floor), course
 
 
 def action_tables(result: LearnResult) -> Iterator[Block]:

@@ -12,11 +12,16 @@ STEPS = 8
 
 def curve_of(rows, clusters=None):
     """Return the curve of a system; a row is a case, None a failure."""
-    cases = [
-        CaseScores(n if clusters is None else clusters[n], {t: v for t, v in enumerate(row) if v is not None})
+    return learning_curves({"a": ()}, {"a": cases_of(rows, clusters)}, "tasks")["a"]
+
+
+def cases_of(rows, clusters=None):
+    return {
+        n: CaseScores(
+            n if clusters is None else clusters[n], {t: v for t, v in enumerate(row) if v is not None}
+        )
         for n, row in enumerate(rows)
-    ]
-    return learning_curves({"a": ()}, {"a": cases}, "tasks")["a"]
+    }
 
 
 def simulated(seed, chances, cases=60):
@@ -34,6 +39,28 @@ def test_a_slope_is_that_of_least_squares_and_a_case_without_a_step_is_held_agai
     assert slope.difference.n == 8
     oracle = np.polyfit(np.tile(np.arange(STEPS), 60), np.ravel(simulated(1, 0.4)), 1)[0]
     assert curve_of(simulated(1, 0.4)).slope.difference.value == pytest.approx(oracle)
+
+
+def test_a_system_rises_more_than_its_twin_by_the_slope_of_their_difference():
+    system, twin = [[0.0, 0.2, 0.4]] * 8, [[0.1, None, 0.2]] * 7  # one case of the twin failed altogether
+    cases = {"a": cases_of(system), "a (echo)": cases_of(twin), "b": cases_of(twin)}
+    curves = learning_curves(dict.fromkeys(cases, ()), cases, "tasks", twins=[("a", "a (echo)")])
+    (beside,) = curves["a"].beside_twins
+    # .4 less .1 over two steps, over the seven cases of both, at the two steps of both
+    assert (beside.b, beside.difference.n) == ("a (echo)", 7)
+    assert beside.difference.value == pytest.approx(0.3 / 2)
+    assert curves["a (echo)"].beside_twins == curves["b"].beside_twins == ()
+
+
+def test_a_twin_that_rises_alike_is_told_apart_as_seldom_as_by_chance():
+    sides = []
+    for seed in range(200):
+        both = simulated(seed, np.linspace(0.2, 0.7, STEPS), 120)  # both learn, and alike
+        cases = {"a": cases_of(both[:60]), "a (last)": cases_of(both[60:])}
+        curves = learning_curves(dict.fromkeys(cases, ()), cases, "tasks", twins=[("a", "a (last)")])
+        assert curves["a"].slope.side == "above"
+        sides.append(curves["a"].beside_twins[0].side)
+    assert sides.count("not distinguishable") / 200 >= 0.93
 
 
 def test_steps_that_fluctuate_have_no_slope_and_learning_has_one():
@@ -88,7 +115,7 @@ def test_the_best_step_is_the_first_of_equals():
     from dialogauge.stats import mean_estimate
 
     along = [(step, mean_estimate([value] * 6, range(6))) for step, value in ((0, 0.1), (1, 0.4), (2, 0.4))]
-    curve = learning_curves({"a": along, "none": along[:1]}, {"a": []}, "tasks")
+    curve = learning_curves({"a": along, "none": along[:1]}, {"a": {}}, "tasks")
     assert (curve["a"].best, curve["none"].best) == (1, 0)
     assert curve["none"].slope is None
     assert curve["none"].forgetting is None

@@ -158,3 +158,25 @@ def test_a_partition_has_a_curve_by_the_references_of_its_last_step():
     assert curve.slope.difference.value == pytest.approx(0.5)
     assert (curve.best, curve.forgetting) == (2, None)
     assert result.partition_steps["Open"]["none"].slope is None
+
+
+def test_a_system_along_the_steps_stands_beside_its_own_twin_alone():
+    rises = {"a": 0.2, "a (echo)": 0.1, "b": 0.3, "none": 0.0}
+    rows = [
+        row(name, n, step * rise * (1 - n % 3 / 20), step, corpus=None)
+        for name, rise in rises.items()
+        for step in range(3)
+        for n in range(20)
+    ]
+    result = learn_result(rows, run([], "stepwise"), 0)
+    steps = result.sets[0].steps
+    assert {name: [twin.b for twin in of.beside_twins] for name, of in steps.items()} == {
+        "a": ["a (echo)"],
+        "a (echo)": [],
+        "b": [],
+        "none": [],
+    }
+    assert steps["a"].beside_twins[0].difference.value == pytest.approx(0.1 * (1 - 19 / 20 / 20))
+    text = to_text(learn_blocks(result), width=160)
+    assert "change along the steps, beside the twins" in text
+    assert "rises more" in text
