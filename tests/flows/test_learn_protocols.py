@@ -220,6 +220,29 @@ def test_an_option_that_plays_no_part_is_refused(dialogauge, talks, words, messa
     assert message in done.err
 
 
+def test_dialogues_without_a_task_that_teaches_are_refused(dialogauge, talks, log):
+    alone = log(corpus(*WHO[0]), tasks(*WHO[0])[0], name="alone.jsonl")
+    logs = log({"messages": [{"role": "user", "content": "Hello?"}]}, name="logs.jsonl")
+    for words, message in (
+        (("--tasks", alone), "no task is left to teach"),
+        (("--tasks", talks, "--logs", logs), "no task is left to teach"),
+        (("--tasks", talks, "--logs", logs, "--part", "all"), "leave --logs out, or --part all"),
+    ):
+        done = dialogauge("learn", "dialogues", *words, "-o", "run")
+        assert (done.code, message in done.err) == (2, True)
+
+
+def test_the_effect_of_feedback_has_no_systems(dialogauge, talks):
+    assert dialogauge("learn", "dialogues", "--tasks", talks, "-o", "logs").code == 0
+    command = ("learn", "run", "--tasks", talks, "--logs", "logs", "--protocol", "feedback-effect")
+    for words, message in (
+        (("--system", "full"), "leave --system out"),
+        (("--role", "embedder=file:folder"), "asks no embedder"),
+    ):
+        done = dialogauge(*command, *words, "-o", "run")
+        assert (done.code, message in done.err) == (2, True)
+
+
 def test_dialogues_are_logs_that_systems_learn_from(dialogauge, talks, tmp_path):
     done = dialogauge("learn", "dialogues", "--tasks", talks, "--system", "bm25-message", "-o", "dialogues")
     assert done.code == 0, done.err
