@@ -132,6 +132,8 @@ def test_a_step_goes_on_without_a_dialogue_that_failed(dialogauge, talks, words,
     failed = [row for row in led(first.values()) if row["failure"]]
     assert [row["conversation_id"] for row in failed] == ["a-4@1", "a-4@2"]
     assert "not now" in failed[0]["failure"]["message"]
+    page = (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "Words: no memory took in what failed. The first: " in page
     events = [json.loads(line) for line in seen.read_text().splitlines()]
     assert {what["id"] for kind, what in events if kind == "add" and "@" in what["id"]} == {
         name_of(row) for row in led(first.values()) if not row["failure"]
@@ -216,6 +218,29 @@ def test_an_option_that_plays_no_part_is_refused(dialogauge, talks, words, messa
     done = dialogauge("learn", "run", "--tasks", talks, *words, "-o", "run")
     assert done.code == 2
     assert message in done.err
+
+
+def test_dialogues_without_a_task_that_teaches_are_refused(dialogauge, talks, log):
+    alone = log(corpus(*WHO[0]), tasks(*WHO[0])[0], name="alone.jsonl")
+    logs = log({"messages": [{"role": "user", "content": "Hello?"}]}, name="logs.jsonl")
+    for words, message in (
+        (("--tasks", alone), "no task is left to teach"),
+        (("--tasks", talks, "--logs", logs), "no task is left to teach"),
+        (("--tasks", talks, "--logs", logs, "--part", "all"), "leave --logs out, or --part all"),
+    ):
+        done = dialogauge("learn", "dialogues", *words, "-o", "run")
+        assert (done.code, message in done.err) == (2, True)
+
+
+def test_the_effect_of_feedback_has_no_systems(dialogauge, talks):
+    assert dialogauge("learn", "dialogues", "--tasks", talks, "-o", "logs").code == 0
+    command = ("learn", "run", "--tasks", talks, "--logs", "logs", "--protocol", "feedback-effect")
+    for words, message in (
+        (("--system", "full"), "leave --system out"),
+        (("--role", "embedder=file:folder"), "asks no embedder"),
+    ):
+        done = dialogauge(*command, *words, "-o", "run")
+        assert (done.code, message in done.err) == (2, True)
 
 
 def test_dialogues_are_logs_that_systems_learn_from(dialogauge, talks, tmp_path):
@@ -312,6 +337,35 @@ def test_what_a_run_leads_itself_is_masked_before_a_memory_sees_it(dialogauge, l
     text = seen.read_text()
     assert "Call [phone]." in text
     assert not any(number in text for number in ("13800138000", "13900139000", "13700137000"))
+
+
+def test_what_is_right_is_masked_as_well_as_what_is_asked(dialogauge, log, tmp_path):
+    said = corpus(*WHO[0])
+    said["sessions"][0]["messages"][0]["text"] = "My number is 13800138000."
+    rows = [task("a", n, f"Whose is 1380013800{n}?", f"1380013800{n} of Ben", "D1:1") for n in range(2)]
+    nowhere = {"category": 5, "adversarial_answer": "13900139000", "evidence": ["D1:1"]}
+    tasks_file = log(said, *rows, {**rows[1], "id": "a-5", "v": nowhere}, name="tasks.jsonl")
+    command = ("--tasks", tasks_file, "--redact")
+    assert dialogauge("learn", "dialogues", *command, "--part", "all", "-o", "led").code == 0
+    logs = (tmp_path / "led" / "logs.jsonl").read_text()
+    assert '"answer": "[phone] of Ben"' in logs
+    done = dialogauge("learn", "run", *command, "--options", "-o", "run", "--json")
+    assert done.code == 0, done.err
+    systems = {s["name"]: s["recall"]["value"] for s in done.json["sets"][0]["systems"]}
+    assert systems["oracle"] == 1.0  # the evidence of a question stands under the masked one
+    shown = dialogauge("show", "run", "a-0").out + dialogauge("show", "run", "a-5").out
+    assert "Right answer: [phone] of Ben" in shown
+    assert not any(number in logs + shown for number in ("13800138000", "13800138001", "13900139000"))
+
+
+def test_ids_of_logs_are_replaced_before_a_memory_sees_them(dialogauge, talks, log, words, tmp_path):
+    seen = words()
+    talk = [{"role": "user", "content": "A goat?"}, {"role": "assistant", "content": "A goat."}]
+    logs = log({"id": "customer-4711", "messages": talk}, name="logs.jsonl")
+    command = ("learn", "run", "--tasks", talks, "--logs", logs, "--system", "py:words:Words", "--hash-ids")
+    assert dialogauge(*command, "-o", "run").code == 0
+    assert '"id": "c_' in seen.read_text()
+    assert "4711" not in seen.read_text() + (tmp_path / "run" / "judgements.jsonl").read_text()
 
 
 # A model in every role

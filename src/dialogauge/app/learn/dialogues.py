@@ -12,11 +12,12 @@ from dialogauge.app.command import StudyEntry, chosen_directory
 from dialogauge.app.learn.run import RUN, PreparedLearning, chosen_room
 from dialogauge.app.learn.settings import LearnDialoguesOptions
 from dialogauge.app.learn.systems import chosen_answerer, chosen_systems
-from dialogauge.app.learn.tasks import chosen_logs, chosen_tasks, task_ids, training_tasks
+from dialogauge.app.learn.tasks import chosen_logs, chosen_tasks, expect_taught, task_ids, training_tasks
 from dialogauge.app.learn.users import teaching_of
 from dialogauge.app.merging import load_config
 from dialogauge.app.simulate import expect_answers
 from dialogauge.app.sources import PythonInput
+from dialogauge.core import UsageError
 from dialogauge.studies.learning.figures import NO_MODEL, LearnResult
 from dialogauge.studies.learning.memories import Memories
 from dialogauge.studies.learning.study import LearningStudy
@@ -28,8 +29,13 @@ async def _prepare(options: LearnDialoguesOptions, python: PythonInput, *, dry: 
     del python
     remarks = list[str]()
     file, tasks = chosen_tasks(options.inputs, options.sample, remarks)
+    logged = task_ids(chosen_logs(options.logs_file))
     if options.part == "train":
-        tasks = training_tasks(tasks, task_ids(chosen_logs(options.logs_file)))
+        tasks = training_tasks(tasks, logged)
+        expect_taught(tasks)
+    elif logged:
+        msg = "with --part all each task teaches, whatever the logs are about"
+        raise UsageError(msg, hint="leave --logs out, or --part all")
     config, agents = load_config(options.config_file), read_agents(options.agents_file)
     named = read_candidates([options.candidate], agents, config) if options.candidate else ()
     expect_answers(named)

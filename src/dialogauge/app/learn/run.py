@@ -18,6 +18,7 @@ from dialogauge.app.learn.tasks import (
     chosen_logs,
     chosen_tasks,
     disputed_tasks,
+    expect_taught,
     task_ids,
     training_tasks,
 )
@@ -130,10 +131,15 @@ def _taught_and_asked(
         if getattr(options, name) is not None and protocol not in uses:
             msg = f"--protocol {protocol} does not use --{name}"
             raise UsageError(msg, hint=f"leave --{name} out, or give --protocol {' or '.join(uses)}")
-    if protocol != "on-policy" and (idle := {"simulator", "judge"} & references(options).keys()):
+    idle = set[str]() if protocol == "on-policy" else {"simulator", "judge"}
+    idle |= {"embedder", "memory"} if protocol == "feedback-effect" else set()
+    if idle := idle & references(options).keys():
         msg = f"--protocol {protocol} asks no {min(idle)}"
-        hint = "it asks answerer and embedder; users talk in on-policy and in `learn dialogues`"
+        hint = "users talk in on-policy and in `learn dialogues`; feedback-effect asks the answerer alone"
         raise UsageError(msg, hint=hint)
+    if protocol == "feedback-effect" and options.systems != LearnOptions().systems:
+        msg = "--protocol feedback-effect has no systems: a dialogue of the logs stands before each question"
+        raise UsageError(msg, hint="leave --system out")
     withheld = set(options.twins) - {"other-case"}
     if (options.twins and protocol == "feedback-effect") or (
         withheld and not (logs or protocol == "on-policy")
@@ -147,9 +153,8 @@ def _taught_and_asked(
         msg = f"--protocol {protocol} needs logs"
         raise UsageError(msg, hint="give dialogues that the assistant led with --logs FILE")
     teaching = training_tasks(tasks, task_ids(logs)) if logs or protocol == "on-policy" else []
-    if protocol == "on-policy" and not teaching:
-        msg = "no task is left to teach: the logs are about none of these tasks"
-        raise UsageError(msg, hint="leave --logs out: four of five tasks then teach")
+    if protocol == "on-policy":
+        expect_taught(teaching)
     taught = {task.id for task in teaching}
     asked = [task for task in tasks if (task.id in taught) == (protocol in ("training", "feedback-effect"))]
     if not asked:

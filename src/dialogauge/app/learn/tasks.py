@@ -140,6 +140,14 @@ def training_tasks(tasks: Sequence[TaskRecord], logged: Collection[str]) -> list
     return [task for of in by_dataset(tasks).values() for task in split_tasks(of)[0]]
 
 
+def expect_taught(tasks: Sequence[TaskRecord]) -> None:
+    """Raise UsageError where no task teaches."""
+    if not tasks:
+        msg = "no task is left to teach"
+        hint = "those of --logs teach, where it is given, and else four of five of each data set: give more"
+        raise UsageError(msg, hint=hint)
+
+
 def disputed_tasks(path: str | None, tasks: Sequence[TaskRecord]) -> dict[str, bool]:
     """Return of each task whether its gold is disputed; empty where nobody has looked.
 

@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -15,6 +15,7 @@ from dialogauge.agents.memory import (
     CheckedMemory,
     Feedback,
     Memory,
+    OracleMemory,
     SystemFault,
     about_tokens,
     items_of,
@@ -47,8 +48,9 @@ class Chunk:
     corpus: bool = False
 
     def masked(self, mask: Mask) -> Chunk:
-        """Return it with what was said masked."""
-        return replace(self, dialogues=tuple((mask_produced(mask, c), f) for c, f in self.dialogues))
+        """Return it with what was said masked, and of logs the ids too: evidence names those of a corpus."""
+        masked = partial(mask_produced, mask) if self.corpus else mask.conversation
+        return replace(self, dialogues=tuple((masked(c), f) for c, f in self.dialogues))
 
     @cached_property
     def digest(self) -> str:
@@ -74,8 +76,10 @@ def chunk_of(name: str, dialogues: Sequence[LoggedDialogue]) -> Chunk:
 
 
 def masked_task(mask: Mask, task: TaskRecord) -> TaskRecord:
-    """Return a task with its question masked."""
-    return replace(task, messages=mask_produced(mask, Conversation(task.id, task.messages)).messages)
+    """Return a task with question and gold masked; its id, by which runs and logs join, stays."""
+    asked = mask_produced(mask, Conversation(task.id, task.messages)).messages
+    ids = {"evidence": task.gold["evidence"]} if "evidence" in task.gold else {}
+    return replace(task, messages=asked, gold={**mask.value(dict(task.gold)), **ids})
 
 
 def digest_of(chunks: Sequence[Chunk]) -> str:
@@ -98,8 +102,15 @@ class LearningSystem:
     """Of which it is the twin."""
 
     def masked(self, mask: Mask) -> LearningSystem:
-        """Return it with its logs masked."""
-        return replace(self, logs=tuple(chunk.masked(mask) for chunk in self.logs))
+        """Return it with its logs masked, and evidence under masked questions."""
+
+        def make(corpus: str | None, name: str) -> Memory:
+            memory = self.make(corpus, name)
+            if isinstance(memory, OracleMemory):
+                memory.evidence = {mask.text(asked): ids for asked, ids in memory.evidence.items()}
+            return memory
+
+        return replace(self, make=make, logs=tuple(chunk.masked(mask) for chunk in self.logs))
 
     def empty(self) -> Memory:
         """Return an empty one: of whom it says what it is."""

@@ -59,7 +59,7 @@ from dialogauge.studies.learning.learned import (
 )
 from dialogauge.studies.learning.memories import MemoryCost
 from dialogauge.studies.learning.partitions import figures_table, left_out_notes, partition_dots
-from dialogauge.studies.learning.taught import ratings_table, taught_table
+from dialogauge.studies.learning.taught import ratings_table, taught_tables
 from dialogauge.studies.learning.teaching import TRAINING
 from dialogauge.text import counted
 
@@ -134,7 +134,7 @@ def _answer(row: Row) -> bool:
 
 def _taught(result: LearnResult) -> Iterator[Block]:
     if result.taught:
-        yield taught_table(result.taught)
+        yield from taught_tables(result.taught)
 
 
 def shown_answer(run: StoredRun, id: str, turn: int | None) -> tuple[Block, ...]:

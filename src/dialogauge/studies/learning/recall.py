@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from dialogauge.agents.memory import MemoryItem, Retrieved, about_tokens
 from dialogauge.studies.learning.memories import Chunk
-
-_SHOWN: Final = 5
-"""Items of an answer that its row shows with why they were given."""
 
 Places = Mapping[Any, tuple[str, int, str]]
 """By id of a message its session, its index there, and its text."""
@@ -45,7 +42,7 @@ def recalled_details(
         "whole": any(i.dialogue and i.position is None and i.kind == "episodic" for i in items),
         "retrieved": [[i.dialogue, i.message if i.message else i.position] for i in items[:20]],
     }
-    if reasoned := [item for item in items if item.why][:_SHOWN]:
+    if reasoned := [item for item in items if item.why]:
         details["given"] = [
             {"from": i.dialogue, "kind": i.kind, "why": i.why, "text": i.text[:200]} for i in reasoned
         ]

@@ -192,6 +192,7 @@ class LearningStudy(Study[LearnResult]):
             self.systems = [system.masked(mask) for system in self.systems]
             self.effects = [effect.masked(mask) for effect in self.effects]
             self.tasks = [masked_task(mask, task) for task in self.tasks]
+            self._options = options_of(self.tasks) if self.options else {}
             self.teaching = None if self.teaching is None else self.teaching.masked(mask)
             self._corpora = {name: chunk.masked(mask) for name, chunk in self._corpora.items()}
             self._places = {name: message_places(chunk) for name, chunk in self._corpora.items()}

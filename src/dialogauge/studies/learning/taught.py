@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dialogauge.report import Block, Cell, Column, Count, Missing, Number, TableColumn, data_table
+from dialogauge.report import Block, Callout, Cell, Column, Count, Missing, Number, TableColumn, data_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class TaughtFigures:
     """Mean satisfaction by round, 1 to 10, over the dialogues that came so far."""
     actions: Mapping[str, int]
     """Clicks, such as likes, by kind."""
+    first_failure: str | None = None
+    """What was said of the first that failed."""
 
 
 def taught_figures(cases: Iterable[Mapping[str, Any]]) -> tuple[TaughtFigures, ...]:
@@ -56,6 +58,7 @@ def taught_figures(cases: Iterable[Mapping[str, Any]]) -> tuple[TaughtFigures, .
                 _mean([case["rounds"] for case in fine]),
                 tuple(map(_mean, by_round)),
                 dict(sorted(actions.items())),
+                next((str(case["message"]) for case in of if case["failure"]), None),
             )
         )
     return tuple(figures)
@@ -79,8 +82,8 @@ def ratings_table(rows: Sequence[Mapping[str, Any]]) -> Block:
     return data_table("What the user made of each reply", heads, cells)
 
 
-def taught_table(taught: Sequence[TaughtFigures]) -> Block:
-    """Lay out the dialogues of a run, a row for each system and step."""
+def taught_tables(taught: Sequence[TaughtFigures]) -> Iterator[Block]:
+    """Lay out the dialogues of a run, a row for each system and step, and why the first ones failed."""
     rounds = range(max((len(of.scores) for of in taught), default=0))
     actions = sorted({name for of in taught for name in of.actions})
     heads = ["system", "step", "dialogues", "failed", "ended by the user", "user gave the record away"]
@@ -101,4 +104,8 @@ def taught_table(taught: Sequence[TaughtFigures]) -> Block:
         )
         for of in taught
     ]
-    return data_table("Dialogues that were led in this run; satisfaction is from 1 to 10", heads, rows)
+    yield data_table("Dialogues that were led in this run; satisfaction is from 1 to 10", heads, rows)
+    first = {of.system: of.first_failure for of in reversed(taught) if of.first_failure}
+    why = (f"{name}: no memory took in what failed. The first: {fault}." for name, fault in first.items())
+    if notes := tuple(why):
+        yield Callout(notes, "warn")

@@ -6,12 +6,13 @@ import asyncio
 
 import pytest
 
-from dialogauge.agents.memory import IndexedMemory, NotesMemory, SystemFault
+from dialogauge.agents.memory import IndexedMemory, MemoryItem, NotesMemory, Retrieved, SystemFault
 from dialogauge.agents.memory.systems import Words
 from dialogauge.core import Conversation, Message
 from dialogauge.llm import ScriptedClient
 from dialogauge.studies.learning.figures import _system
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories, _growth, memory_cost
+from dialogauge.studies.learning.recall import recalled_details
 
 
 def chunk(name, *sizes, corpus=False):
@@ -83,3 +84,9 @@ def test_what_a_memory_cost_is_that_of_its_last_step():
     assert (cost.seconds_a_dialogue, cost.calls_a_dialogue, cost.tokens_a_dialogue) == (2.0, 0.5, 5.0)
     assert cost.growth == 3.0  # the last two of eight took three seconds, the first two one
     assert memory_cost([note(0, 2, 1.0, [], None)]).bytes is None
+
+
+def test_a_row_keeps_each_item_that_was_given_for_a_reason() -> None:
+    items = [MemoryItem("d", n, f"text {n}", why="profile" if n else None) for n in range(12)]
+    details = recalled_details(Retrieved(tuple(items)), 100, (), {})
+    assert [one["text"] for one in details["given"]] == [f"text {n}" for n in range(1, 12)]
