@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialogauge.core import PairRating, Place, Rating, RecordFault, shown_path
-from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
+from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.json_values import json_values, starts_json
 from dialogauge.data.notes import NoteBook, excerpt, file_fault, record_fault
 from dialogauge.data.opening import InputSource, locate
+from dialogauge.data.paths import MISSING, look_up
 from dialogauge.data.rating_columns import (
     IMPORT,
     MARKS,

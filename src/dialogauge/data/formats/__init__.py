@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dialogauge.core import UsageError
+from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.arenas import ARENA, ULTRAFEEDBACK, WILDCHAT
 from dialogauge.data.formats.base import Format, RecordFormat, Sample
 from dialogauge.data.formats.chat import CAPTIONS, CHAT
 from dialogauge.data.formats.chat_apps import CHATGPT, GEMINI
 from dialogauge.data.formats.coding_agents import AIDER, CLAUDE_CODE, CODEX
-from dialogauge.data.formats.csv_table import csv_format
+from dialogauge.data.formats.csv_table import csv_format, mapped_format
 from dialogauge.data.formats.documents import wrapped_format
 from dialogauge.data.formats.evaluations import INSPECT, LM_EVAL, PROMPTFOO
 from dialogauge.data.formats.lists import (
@@ -67,6 +68,19 @@ LIST = "list"
 def format_names() -> tuple[str, ...]:
     """Return the names for `--format`, sorted."""
     return tuple(sorted(f.name for f in FORMATS))
+
+
+def forced_format(name: str | None, mapping: FieldMap) -> Format | None:
+    """Return the format that is named, or that a map describes; None where the content decides.
+
+    Raises `UsageError` for an unknown name, for `LIST` with all names, and for both a name and such a map.
+    """
+    if mapping.form is None:
+        return None if name is None else named_format(name)
+    if name is not None:
+        msg = f"--format {name} and a map that describes a format of its own are given"
+        raise UsageError(msg, hint="keep one of them")
+    return mapped_format(mapping.form)
 
 
 def named_format(name: str) -> Format:

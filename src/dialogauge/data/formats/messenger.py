@@ -14,10 +14,10 @@ from dialogauge.core import FileFault, Place, RecordFault
 from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat, fault_in
 from dialogauge.data.formats.documents import listed
 from dialogauge.data.formats.fields import text_at
-from dialogauge.data.formats.markup import html_text
 from dialogauge.data.formats.rows import RowTable, conversations_of
 from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.json_values import JsonValue, is_object, json_values, outline
+from dialogauge.data.markup import html_text
 from dialogauge.data.notes import NoteBook, excerpt, file_fault
 from dialogauge.data.sources import LineStream
 

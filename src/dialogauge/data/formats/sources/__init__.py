@@ -5,9 +5,9 @@ from __future__ import annotations
 import tomllib
 from importlib.resources import files
 
+from dialogauge.data.form import read_form
 from dialogauge.data.formats.base import RecordFormat
 from dialogauge.data.formats.described import described_format
-from dialogauge.data.formats.form import read_form
 
 
 def entry_text(name: str) -> str:
