@@ -59,8 +59,8 @@ class FieldMap(Value):
     """Dimension -> path of its score, in the message or else in the record."""
     roles: Mapping[str, Role] = field(default_factory=dict)
     """Role name -> our role."""
-    form: SourceForm | None = None
-    """A map that says more than names: an entry as those of formats; the other fields are empty then."""
+    forms: Mapping[str, SourceForm] = field(default_factory=dict)
+    """Of a map that says more than names: entries as those of formats. The other fields are empty then."""
 
     def role_of(self, name: str) -> Role | None:
         """Return our role for a name, by `roles` first; None for an unknown one."""
@@ -119,12 +119,12 @@ def _in_line(text: str) -> dict[str, Any]:
 
 
 def _checked(data: dict[str, Any], place: Place) -> FieldMap:
-    known = [f.name for f in fields(FieldMap) if f.name != "form"]
-    table = next(iter(data.values())) if len(data) == 1 else None
-    if isinstance(table, dict) and data.keys().isdisjoint({*known, *_ALIASES}):
-        data = table  # an entry under its name
+    known = [f.name for f in fields(FieldMap) if f.name != "forms"]
+    tables = all(isinstance(of, dict) for of in data.values())
+    if data and tables and data.keys().isdisjoint({*known, *_ALIASES, *FORM_KEYS}):
+        return FieldMap(forms={name: _form(table, place) for name, table in data.items()})
     if _says_more(data, known):
-        return FieldMap(form=_form(data, place))
+        return FieldMap(forms={"map": _form(data, place)})
     mapping: dict[str, Any] = {}
     for name, value in data.items():
         key = _ALIASES.get(name, name)

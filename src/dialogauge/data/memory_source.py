@@ -76,7 +76,7 @@ def memory_conversations(
         return MemoryReader(list(cast("Iterable[object]", items)), forced, mapping, strict=strict)
     frame = _whole(items)
     columns, rows = tuple(str(c) for c in frame.columns), _rows_of(frame)
-    described = mapping.form is not None or (mapping.messages or "messages").split(".")[0] in columns
+    described = bool(mapping.forms) or (mapping.messages or "messages").split(".")[0] in columns
     if described or _is_traced(rows[:1], mapping):
         records = [_without_missing(row) for row in rows]
         return MemoryReader(records, forced, mapping, strict=strict, name=TABLE)

@@ -6,6 +6,7 @@ import pytest
 
 from dialogauge.core import ConfigError, RecordFault, UsageError
 from dialogauge.data import memory_conversations, read_conversations, read_field_map
+from dialogauge.data.formats import entry_of
 
 LOG = {
     "ticket": {"no": 7, "who": 3},
@@ -60,6 +61,16 @@ def test_a_few_words_are_one_too(tmp_path):
     assert [(r.dimension, r.score) for r in talk.ratings] == [("rating", 4)]
     (again,) = memory_conversations([LOG], mapping=read_field_map(text))
     assert again.messages == talk.messages
+
+
+def test_an_entry_that_ships_is_a_map(tmp_path):
+    (tmp_path / "map.toml").write_text(entry_of("helpdesk"), encoding="utf-8")
+    ticket = {
+        "id": 5,
+        "comments": [{"author_id": 1, "body": "Is it open?"}, {"author_id": 2, "body": "From nine."}],
+    }
+    (talk,), _ = talks_of(written(tmp_path, ticket), read_field_map(tmp_path / "map.toml"))
+    assert (spoken(talk), talk.id) == (SPOKEN, "5")
 
 
 def test_rows_of_a_table_are_records(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 from dialogauge.core import UsageError
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.arenas import ARENA, ULTRAFEEDBACK, WILDCHAT
@@ -70,17 +72,26 @@ def format_names() -> tuple[str, ...]:
     return tuple(sorted(f.name for f in FORMATS))
 
 
+def entry_of(name: str) -> str | None:
+    """Return the entry that describes a format, as it is written; None where a program reads it.
+
+    Raises `UsageError` for an unknown format.
+    """
+    file = files(__package__) / "sources" / f"{named_format(name).name}.toml"
+    return file.read_text("utf-8") if file.is_file() else None
+
+
 def forced_format(name: str | None, mapping: FieldMap) -> Format | None:
     """Return the format that is named, or that a map describes; None where the content decides.
 
     Raises `UsageError` for an unknown name, for `LIST` with all names, and for both a name and such a map.
     """
-    if mapping.form is None:
+    if not mapping.forms:
         return None if name is None else named_format(name)
     if name is not None:
         msg = f"--format {name} and a map that describes a format of its own are given"
         raise UsageError(msg, hint="keep one of them")
-    return mapped_format(mapping.form)
+    return mapped_format(mapping.forms)
 
 
 def named_format(name: str) -> Format:

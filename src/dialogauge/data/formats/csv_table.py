@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -49,9 +49,9 @@ def csv_format(records: Sequence[RecordFormat]) -> TextFormat:
     return TextFormat("csv", recognises, read, json=False, takes_order=True)
 
 
-def mapped_format(form: SourceForm) -> TextFormat:
+def mapped_format(forms: Mapping[str, SourceForm]) -> TextFormat:
     """Return the format of what somebody's own map describes: records of JSON, or the rows of a table."""
-    records = described_format("map", {"map": form})
+    records = described_format("map", forms)
 
     def read(stream: LineStream, context: Context) -> Iterator[Outcome]:
         return (records.read if starts_json(stream) else partial(_conversations, within=records))(
