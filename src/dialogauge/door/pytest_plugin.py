@@ -107,7 +107,7 @@ def assert_quality(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401 - a f
 
 def _of_shared(
     request: pytest.FixtureRequest,
-    data: Any,
+    data: Any,  # noqa: ANN401 - as in assert_quality
     conditions: Sequence[str],
     settings: dict[str, Any],
 ) -> Quality | None:
