@@ -181,8 +181,8 @@ class _InputTally:
             self.scenarios[self._masked(conversation.scenario)] += 1
         if conversation.candidate is not None:
             self.candidates[self._masked(conversation.candidate)] += 1
-        said = (m.text for m in conversation.messages if m.role in ("user", "assistant"))
-        texts = list(islice(said, _READ_FOR_LANGUAGE))
+        every = (m.text for m in conversation.messages if m.role in ("user", "assistant"))
+        texts = list(islice(every, _READ_FOR_LANGUAGE))
         spoken = language_name(*texts)
         language = self._masked(conversation.language or spoken)
         self.languages[language] += 1

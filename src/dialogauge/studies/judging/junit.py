@@ -15,11 +15,8 @@ from dialogauge.core.patterns import lazy_pattern
 from dialogauge.studies.judging.gate import GateResult
 from dialogauge.text import counted
 
-_Named = tuple[str, str | None]
-"""A conversation, by id and candidate."""
 _Trouble = tuple[str, str, str]
 """An element of a case, its type (empty where it has none) and its message."""
-_NO_TIMES: Final[Mapping[_Named, float]] = MappingProxyType({})
 _NOT_XML: Final = lazy_pattern("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -29,7 +26,7 @@ def junit_chunks(
     gates: Mapping[str, GateResult],
     stopped: str | None = None,
     faults: Iterable[InputError] = (),
-    seconds: Mapping[_Named, float] = _NO_TIMES,
+    seconds: Mapping[tuple[str, str | None], float] = MappingProxyType({}),
 ) -> Iterator[bytes]:
     """Write a suite with its cases, valid by the schema of Maven Surefire.
 
@@ -45,10 +42,24 @@ def junit_chunks(
         faults: Records and ratings that could not be read.
         seconds: How long conversations were judged, by id and candidate; all else took no time.
     """
+
+    def cases() -> Iterator[tuple[bytes, str]]:
+        """Yield each case, and the name of what is wrong with it; an empty one where nothing is."""
+        if stopped is not None:
+            yield _case("run", "finished", ("error", "stopped", stopped))
+        for fault in faults:
+            where = "input" if fault.place is None else str(fault.place)
+            yield _case("input", where, ("error", "unreadable", str(fault)))
+        for expression, gate in gates.items():
+            yield _case("gates", expression, None if gate.met else ("failure", "gate", gate.sentence))
+        for key, group in groupby(rows, key=lambda row: (row["conversation_id"], row["candidate"])):
+            label, of = str(key[0]) if key[1] is None else f"{key[0]} ({key[1]})", list(group)
+            yield _case("conversations", label, _trouble(of), seconds.get(key, 0.0), "\n".join(_notes(of)))
+
     counts = Counter[str]()
     with TemporaryFile() as body:  # the counts stand before the cases
-        for case, outcome in _cases(rows, gates, stopped, faults, seconds):
-            counts[outcome] += 1
+        for case, wrong in cases():
+            counts[wrong] += 1
             body.write(case)
         body.seek(0)
         yield b'<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -58,28 +69,6 @@ def junit_chunks(
         )
         yield from body
         yield _line("</testsuite>")
-
-
-def _cases(
-    rows: Iterable[Mapping[str, Any]],
-    gates: Mapping[str, GateResult],
-    stopped: str | None,
-    faults: Iterable[InputError],
-    seconds: Mapping[_Named, float],
-) -> Iterator[tuple[bytes, str]]:
-    """Yield each case, and the name of what is wrong with it; an empty one where nothing is."""
-    if stopped is not None:
-        yield _case("run", "finished", ("error", "stopped", stopped))
-    for fault in faults:
-        where = "input" if fault.place is None else str(fault.place)
-        yield _case("input", where, ("error", "unreadable", str(fault)))
-    for expression, gate in gates.items():
-        yield _case("gates", expression, None if gate.met else ("failure", "gate", gate.sentence))
-    for named, group in groupby(rows, key=lambda row: (row["conversation_id"], row["candidate"])):
-        id, candidate = named
-        label = str(id) if candidate is None else f"{id} ({candidate})"
-        of = list(group)
-        yield _case("conversations", label, _trouble(of), seconds.get(named, 0.0), "\n".join(_notes(of)))
 
 
 def _trouble(rows: Sequence[Mapping[str, Any]]) -> _Trouble | None:
