@@ -364,6 +364,9 @@ def _standard_input() -> os.stat_result:
 
 def _members(folder: Path, order: Order | None) -> tuple[list[InputSource], int]:
     files = [p for p in _walk(folder) if p.is_file() and not p.name.startswith(".")]
+    if any(map(Path.is_symlink, files)):  # a link, such as latest.jsonl, goes where what it names stands too
+        last = sorted(files, key=lambda path: (path.is_symlink(), path), reverse=True)
+        files = list({path.resolve(): path for path in last}.values())
     members = [p for p in files if _fits(p.name)]
     if not members:
         raise file_fault(

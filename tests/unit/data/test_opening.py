@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from dialogauge.core import FileFault, RecordFault
 from dialogauge.data import read_conversations, read_ratings, read_replies
-from dialogauge.data.opening import Pipe, pipe_of
+from dialogauge.data.opening import Pipe, locate, pipe_of
 from sets import examples
 
 
@@ -261,6 +262,18 @@ def test_linked_folders_are_read_once(tmp_path):
     for folder in ("logs", "linked", "linked/all"):
         talks = list(read_conversations([str(tmp_path / folder)]))
         assert sorted(talk.id for talk in talks) == ["x", "y"]
+
+
+def test_a_linked_file_is_read_once(tmp_path):
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "far.jsonl").write_bytes(log(1).replace(b"c0", b"far"))
+    (tmp_path / "logs" / "monday.jsonl").write_bytes(log(1))
+    (tmp_path / "logs" / "latest.jsonl").symlink_to("monday.jsonl")
+    for name in ("far", "later"):
+        (tmp_path / "logs" / f"{name}.jsonl").symlink_to(tmp_path / "far.jsonl")
+    sources, left_out = locate([str(tmp_path / "logs")])
+    assert [Path(source.name).name for source in sources] == ["far.jsonl", "monday.jsonl"]
+    assert left_out == 0
 
 
 def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, monkeypatch):
