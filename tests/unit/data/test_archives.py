@@ -179,7 +179,7 @@ def test_a_zip_file_in_a_zip_file_is_refused_in_words(tmp_path):
     inner = (tmp_path / "inner.zip").read_bytes()
     path = zipped(tmp_path / "outer.zip", {"inner.zip": inner, "log.jsonl": line("b")})
     fault, read = read_conversations([path])
-    assert "inner.zip: a zip file in a zip file (unzip the outer one first)" in str(fault).replace("; ", " ")
+    assert "inner.zip: an archive in an archive (unpack the outer one first)" in str(fault).replace("; ", " ")
     assert read.id == "b"
 
 
