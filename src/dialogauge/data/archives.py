@@ -11,10 +11,9 @@ import io
 import lzma
 import sys
 import tarfile
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -52,6 +51,10 @@ _OFFICE: Final = {
     "xl/workbook.bin": ("this is a workbook of the binary form", f"save it as .xlsx, or {_SAVE}"),
 }
 """The member by which a zip file is a document -> what it is, and what to do."""
+
+
+_BlocksOf = Callable[[], Iterator[bytes]]
+"""Yields what is in a member, from its beginning."""
 
 
 class Blocks(io.RawIOBase):
@@ -93,12 +96,12 @@ class Member:
 
     path: PurePosixPath
     """Its path in the archive, without steps out of it."""
-    blocks: Callable[[], Iterator[bytes]]
+    blocks: _BlocksOf
     """Yields what is in it; raises `OSError` where it cannot be unpacked."""
     unread: Sequence[str] | None = field(default=None, compare=False)
     """Of a sheet, the cells with a formula without a result."""
-    others: Mapping[PurePosixPath, Member] = field(default_factory=dict, repr=False, compare=False)
-    """All files of the archive."""
+    others: Mapping[PurePosixPath, _BlocksOf] = field(default_factory=dict, repr=False, compare=False)
+    """What is in each file of the archive."""
 
     def open(self) -> io.RawIOBase:
         """Open it from the beginning."""
@@ -107,7 +110,8 @@ class Member:
     def beside(self, name: str, above: int) -> Member | None:
         """Return the file of that name in its folder, or up to so many folders higher, if there is one."""
         paths = (folder / name for folder in list(self.path.parents)[: above + 1])
-        return next((self.others[path] for path in paths if path in self.others), None)
+        path = next((path for path in paths if path in self.others), None)
+        return None if path is None else Member(path, self.others[path], others=self.others)
 
 
 def is_tar(mark: bytes) -> bool:
@@ -161,7 +165,7 @@ def _of_zip(file: IO[bytes], place: Place) -> list[Member]:
         return _sheets(file, place)
     if office := next((_OFFICE[n] for n in _OFFICE if n in archive.NameToInfo), None):
         raise file_fault(place, *office)
-    return _beside_each_other((_path(info.filename), partial(unzipped, archive, info)) for info in infos)
+    return _beside_each_other([(_path(info.filename), partial(unzipped, archive, info)) for info in infos])
 
 
 def _of_tar(file: IO[bytes], place: Place) -> list[Member]:
@@ -171,14 +175,12 @@ def _of_tar(file: IO[bytes], place: Place) -> list[Member]:
     if file.read(len(_END_OF_TAR)) != _END_OF_TAR:
         raise tarfile.ReadError("its end is missing")
     _refuse_bombs("tar", [info.size for info in infos], file.seek(0, io.SEEK_END), place)
-    return _beside_each_other((_path(info.name), partial(_untarred, archive, info)) for info in infos)
+    return _beside_each_other([(_path(info.name), partial(_untarred, archive, info)) for info in infos])
 
 
-def _beside_each_other(files: Iterable[tuple[PurePosixPath, Callable[[], Iterator[bytes]]]]) -> list[Member]:
-    others: dict[PurePosixPath, Member] = {}
-    members = [Member(path, blocks, others=others) for path, blocks in files]
-    others |= {member.path: member for member in members}
-    return members
+def _beside_each_other(files: Sequence[tuple[PurePosixPath, _BlocksOf]]) -> list[Member]:
+    others = dict(files)
+    return [Member(path, blocks, others=others) for path, blocks in files]
 
 
 def _path(name: str) -> PurePosixPath:
@@ -199,23 +201,6 @@ def _refuse_bombs(kind: str, sizes: Sequence[int], size: int, place: Place) -> N
 def most_of(size: int) -> int:
     """Return the bytes that an archive of a size may unpack to."""
     return min(_MOST, max(_SUSPECT, _MOST_TIMES * size))
-
-
-def kept_copy(file: IO[bytes], most: int = _MOST) -> IO[bytes]:
-    """Return a passing copy of what can only be read on; raises `OSError` where it is longer than `most`."""
-    copied = tempfile.TemporaryFile()  # noqa: SIM115 - closed with what is read from it
-    try:
-        for block in iter(partial(file.read, _BLOCK), b""):
-            if copied.tell() + len(block) > most:
-                raise OSError(errno.EFBIG, f"it unpacks to more than {most:,} bytes")
-            copied.write(block)
-    except BaseException:
-        copied.close()
-        raise
-    finally:
-        file.close()
-    copied.seek(0)
-    return copied
 
 
 def _untarred(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:

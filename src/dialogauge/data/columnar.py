@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
@@ -12,7 +14,7 @@ from typing import IO, Any, Final
 import orjson
 
 from dialogauge.core import MissingExtra
-from dialogauge.data.archives import Blocks, kept_copy
+from dialogauge.data.archives import Blocks
 
 MARKS: Final[Mapping[bytes, str]] = {
     b"PAR1": "Parquet",
@@ -56,8 +58,17 @@ def row_blocks(file: IO[bytes], kind: str, name: str) -> Blocks:
             yield from _lines(batches)
 
     with named():
-        whole = file if file.seekable() else kept_copy(file)
+        whole = file if file.seekable() else _kept(file)
         return Blocks(lines(openers[kind](whole)), whole)
+
+
+def _kept(file: IO[bytes]) -> IO[bytes]:
+    """Return a passing copy of a file that can only be read on."""
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the lines
+    with file:
+        shutil.copyfileobj(file, copy)
+    copy.seek(0)
+    return copy
 
 
 def _batches(reader: Any) -> Iterator[Any]:  # noqa: ANN401 - of pyarrow

@@ -32,7 +32,6 @@ from dialogauge.data.archives import (
     Blocks,
     Member,
     is_tar,
-    kept_copy,
     members_of,
     most_of,
     unzstandard,
@@ -53,7 +52,10 @@ _GZIP: Final = b"\x1f\x8b"
 _UNPACK: Final = "unpack it first, with "
 _EXPORT: Final = "export the conversations as text, CSV or JSON"
 _PICTURE: Final = ("this is a picture", _EXPORT)
-_SOUND: Final = ("this is a recording of sound or film", "give its transcript, as text or as captions (.vtt, .srt)")
+_SOUND: Final = (
+    "this is a recording of sound or film",
+    "give its transcript, as text or as captions (.vtt, .srt)",
+)
 _TABLE: Final = "export the table of messages as CSV or JSON"
 _REFUSED: Final = {
     b"\xfd7zXZ\x00": ("packed by xz, which is not read", f"{_UNPACK}xz -d"),
@@ -167,7 +169,11 @@ class InputSource:
                 raise file_fault(Place(self.name), "packed twice", "unpack it once, with gunzip or zstd -d")
             return self._unpacked(inner, first)
         wide = _WIDE.match(mark)
-        return raw if wide is None else io.BufferedReader(Blocks(_recoded(raw, wide.lastgroup or ""), raw), _BLOCK)
+        return (
+            raw
+            if wide is None
+            else io.BufferedReader(Blocks(_recoded(raw, wide.lastgroup or ""), raw), _BLOCK)
+        )
 
     def _inner(self, raw: io.BufferedReader, mark: bytes) -> io.BufferedReader | None:
         """Return what is packed by gzip or zstandard; None for anything else."""
@@ -187,14 +193,17 @@ class InputSource:
         Raises `FileFault` for a zip file that cannot be read.
         """
         try:
-            with self._raw() as file:
-                inner = self._inner(file, mark := file.peek(_LONGEST_MARK))
-                first = mark if inner is None else _peeked(inner)
-                if not (first.startswith((*ZIP, OLD_OFFICE)) or is_tar(first)):
-                    return [self], 0
-                archive: IO[bytes] = self._raw()
-                if inner is not None:
-                    archive = kept_copy(inner, most_of(archive.seek(0, io.SEEK_END)))
+            archive = self._raw()
+            if (inner := self._inner(archive, archive.peek(_LONGEST_MARK))) is not None:
+                archive = inner
+            first = _peeked(archive)
+            if not (first.startswith((*ZIP, OLD_OFFICE)) or is_tar(first)):
+                archive.close()
+                return [self], 0
+            if inner is not None:
+                with self._raw() as packed:
+                    most = most_of(packed.seek(0, io.SEEK_END))
+                archive = io.BufferedReader(_PipeReader(Pipe(None, inner, most)), _BLOCK)
             members, others = members_of(archive, self.name, _fits)
         except (OSError, EOFError, zlib.error) as error:
             why = error.strerror if isinstance(error, OSError) else error
@@ -221,7 +230,9 @@ class InputSource:
             raise file_fault(Place(self.name), "an archive in an archive", "unpack the outer one first")
         members, _ = self.members()
         if members[0].zipped is None or members[0].zipped.unread is None:
-            raise file_fault(Place(self.name), "this is an archive", "give it as an input, or call it .zip or .tar")
+            raise file_fault(
+                Place(self.name), "this is an archive", "give it as an input, or call it .zip or .tar"
+            )
         if len(members) > 1:
             what = f"this is a workbook of {len(members)} sheets, and one is needed"
             raise file_fault(Place(self.name), what, "save the one sheet as CSV (UTF-8)")
@@ -269,10 +280,15 @@ class _Snapshot(io.RawIOBase):
 class Pipe:
     """What came through a pipe so far, kept in a passing file that has no name."""
 
-    def __init__(self, path: Path | None) -> None:
-        """Name the pipe, None for standard input; nothing is opened yet."""
-        self._path = path
-        self._from: IO[bytes] | None = None
+    def __init__(
+        self, path: Path | None, packed: io.BufferedReader | None = None, most: int | None = None
+    ) -> None:
+        """Name the pipe, None for standard input, or take what is unpacked; nothing is opened yet.
+
+        `most` bounds the bytes that come through it.
+        """
+        self._path, self._most = path, most or _LARGEST_PIPE
+        self._from: IO[bytes] | None = packed
         self._kept: IO[bytes] | None = None
         self._size = 0
         self._ended = False
@@ -280,16 +296,17 @@ class Pipe:
     def read(self, at: int, most: int) -> bytes:
         """Return what stands at an offset, as soon as something does; nothing at the end."""
         if self._kept is None:
-            self._from = sys.stdin.buffer if self._path is None else self._path.open("rb")
+            if self._from is None:
+                self._from = sys.stdin.buffer if self._path is None else self._path.open("rb")
             self._kept = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the pipe
             weakref.finalize(self, self._kept.close)
-            if self._path is not None:
+            if self._from is not sys.stdin.buffer:
                 weakref.finalize(self, self._from.close)
         while self._size <= max(at, _LONGEST_MARK) and not self._ended:
             block = self._from.read1(_BLOCK)  # type: ignore[union-attr]  # both are buffered readers
             self._ended = not block
-            if self._size + len(block) > _LARGEST_PIPE:
-                raise OSError(errno.EFBIG, f"more than {_LARGEST_PIPE >> 30} GiB came through it: use a file")
+            if self._size + len(block) > self._most:
+                raise OSError(errno.EFBIG, f"more than {self._most:,} bytes came through it: use a file")
             try:
                 self._kept.seek(0, io.SEEK_END)
                 while block:

@@ -13,12 +13,12 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from typing import IO, Any, Final
 from xml.parsers import expat
 
 from dialogauge.core import MissingExtra, Place
-from dialogauge.data.archives import ZIP, unzipped
+from dialogauge.data.archives import OLD_OFFICE, ZIP, unzipped
 from dialogauge.data.notes import file_fault
 
 _SHEETS: Final = "xl/worksheets/"
@@ -59,10 +59,14 @@ def sheets_of(file: IO[bytes], place: Place) -> list[tuple[str, Sheet]]:
         file.seek(0)
         with _whole():
             book = CalamineWorkbook.from_filelike(file)
-        sheets = {name: partial(_lines, book, name) for name in book.sheet_names}
+        sheet = lru_cache(1)(book.get_sheet_by_name)  # it is opened several times before the next
+        sheets = {name: partial(_lines, partial(sheet, name)) for name in book.sheet_names}
         written = [(name, lines) for name, lines in sheets.items() if next(lines(), None) is not None]
     except OSError as error:
-        raise file_fault(place, f"cannot be read: {error.strerror}", _SAVE) from error
+        file.seek(0)
+        old = file.read(len(OLD_OFFICE)) == OLD_OFFICE
+        what = "this is an Office file of the old form, and cannot be read" if old else "cannot be read"
+        raise file_fault(place, f"{what}: {error.strerror}", _SAVE) from error
     if not written:
         raise file_fault(place, "the workbook has no sheet with anything in it", "is it the right file?")
     return [(name, (lines, () if n else unread)) for n, (name, lines) in enumerate(written)]
@@ -95,7 +99,9 @@ def _looked_through(file: IO[bytes]) -> list[str]:
                     raise OSError(errno.EILSEQ, f"no cell is called '{(column + row).decode()[:20]}'")
             if _NO_TEXT.search(part):
                 raise OSError(errno.EILSEQ, "the workbook is damaged here: a cell has no text")
-            unread += [(_NAMED.search(about) or [b"", b"a cell"])[1].decode() for about in _NO_RESULT.findall(part)]
+            unread += [
+                (_NAMED.search(about) or [b"", b"a cell"])[1].decode() for about in _NO_RESULT.findall(part)
+            ]
         if rows * columns > _MOST_CELLS:
             raise OSError(errno.EFBIG, f"a sheet reaches over {rows:,} rows and {columns:,} columns")
     return unread
@@ -113,10 +119,10 @@ def _number(column: bytes) -> int:
     return number
 
 
-def _lines(book: Any, name: str) -> Iterator[bytes]:  # noqa: ANN401 - of calamine
+def _lines(opened: Callable[[], Any]) -> Iterator[bytes]:
     """Yield the rows that hold something as lines of CSV, as wide as the first of them or wider."""
     with _whole():
-        sheet = book.get_sheet_by_name(name)
+        sheet = opened()
         first = 0 if sheet.start is None else sheet.start[1]
         merged, width = defaultdict(list), 0
         for (top, column), (bottom, _) in sheet.merged_cell_ranges or ():

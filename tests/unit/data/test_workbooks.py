@@ -28,7 +28,9 @@ def row(number, *cells):
 
 HEADER = row(1, *(cell(f"{'ABCD'[n]}1", n) for n in range(4)))
 REPLY = row(2, cell("A2", "7", "n"), cell("B2", 5), cell("C2", 7), cell("D2", "45000.5", "n"))
-INLINE = '<c r="C3" t="inlineStr"><is><r><t xml:space="preserve">Is it </t></r><r><t>&lt;open>?</t></r></is></c>'
+INLINE = (
+    '<c r="C3" t="inlineStr"><is><r><t xml:space="preserve">Is it </t></r><r><t>&lt;open>?</t></r></is></c>'
+)
 ASK = row(3, cell("A3", "7", "n"), cell("B3", 4), INLINE, cell("D3", "45000.25", "n"))
 
 
@@ -39,8 +41,10 @@ def text(shared):
 
 def workbook(path, rows, sheets=("talk",), head=""):
     names = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="r{n}"/>' for n, name in enumerate(sheets))
-    related = (f'<Relationship Id="r{n}" Type="{IN_OFFICE}/worksheet" Target="worksheets/s{n}.xml"/>'
-        for n in range(len(sheets)))
+    related = (
+        f'<Relationship Id="r{n}" Type="{IN_OFFICE}/worksheet" Target="worksheets/s{n}.xml"/>'
+        for n in range(len(sheets))
+    )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         begin = f'<Relationship Id="r" Type="{IN_OFFICE}/officeDocument" Target="xl/workbook.xml"/>'
         file.writestr("_rels/.rels", f"<Relationships {OF_PACKAGE}>{begin}</Relationships>")
