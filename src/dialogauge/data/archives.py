@@ -60,7 +60,7 @@ _BlocksOf = Callable[[], Iterator[bytes]]
 class Blocks(io.RawIOBase):
     """Bytes that come block by block; once a block failed, each call raises the same error."""
 
-    def __init__(self, blocks: Iterator[bytes], *files: IO[bytes]) -> None:
+    def __init__(self, blocks: Iterator[bytes], *files: IO[bytes] | io.BufferedIOBase) -> None:
         """Take the blocks, and the files to close with them."""
         self._blocks, self._files, self._left = blocks, files, b""
         self._error: Exception | None = None
@@ -173,7 +173,8 @@ def _of_tar(file: IO[bytes], place: Place) -> list[Member]:
     infos = [info for info in archive.getmembers() if info.isfile()]
     file.seek(archive.offset)
     if file.read(len(_END_OF_TAR)) != _END_OF_TAR:
-        raise tarfile.ReadError("its end is missing")
+        msg = "its end is missing"
+        raise tarfile.ReadError(msg)
     _refuse_bombs("tar", [info.size for info in infos], file.seek(0, io.SEEK_END), place)
     return _beside_each_other([(_path(info.name), partial(_untarred, archive, info)) for info in infos])
 

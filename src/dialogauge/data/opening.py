@@ -93,13 +93,13 @@ _LATER: Final = {
 }
 """Marks that stand further in, as `_REFUSED`."""
 _BEGINS_TEXT: Final = lazy_pattern(
-    rb"\s*(?:(?P<html>(?i:<!doctype html|<(?:html|head|body|div|table)[\s>]))|(?P<xml><\?xml\s)"
-    rb"|(?P<mbox>From \S+ +[A-Z][a-z]{2} +[A-Z][a-z]{2} +\d)"
-    rb"|(?P<mail>(?:Return-Path|Received|Delivered-To|MIME-Version|Message-ID|DKIM-Signature): "
-    rb"|From: [^\n]*\n(?:To|Subject|Date|Sent|Cc): )"
-    rb"|(?:--[^\n]*\n|/\*(?s:.*?)\*/;?|\s)*+(?P<sql>CREATE |INSERT |DROP |SET \w+ ?=|SET NAMES|PRAGMA |"
-    rb"BEGIN;|BEGIN TRANSACTION|START TRANSACTION|SELECT pg_catalog|\\restrict |COPY [\w.\"]+ \(|USE `|"
-    rb"(?i:insert into |create table |drop table )))"
+    r"\s*(?:(?P<html>(?i:<!doctype html|<(?:html|head|body|div|table)[\s>]))|(?P<xml><\?xml\s)"
+    r"|(?P<mbox>From \S+ +[A-Z][a-z]{2} +[A-Z][a-z]{2} +\d)"
+    r"|(?P<mail>(?:Return-Path|Received|Delivered-To|MIME-Version|Message-ID|DKIM-Signature): "
+    r"|From: [^\n]*\n(?:To|Subject|Date|Sent|Cc): )"
+    r"|(?:--[^\n]*\n|/\*(?s:.*?)\*/;?|\s)*+(?P<sql>CREATE |INSERT |DROP |SET \w+ ?=|SET NAMES|PRAGMA |"
+    r"BEGIN;|BEGIN TRANSACTION|START TRANSACTION|SELECT pg_catalog|\\restrict |COPY [\w.\"]+ \(|USE `|"
+    r"(?i:insert into |create table |drop table )))"
 )
 _TEXTS_OF: Final = {
     "html": ("this is a web page (HTML)", f"{_EXPORT}; most apps have an export as JSON beside that page"),
@@ -109,12 +109,14 @@ _TEXTS_OF: Final = {
     "sql": ("this is a dump of an SQL data base", f"load it into a data base, and {_TABLE}"),
 }
 _WIDE: Final = lazy_pattern(
-    rb"(?P<utf_32>\xff\xfe\0\0|\0\0\xfe\xff)|(?P<utf_16>\xff\xfe|\xfe\xff)"
-    rb"|(?P<utf_32_le>[^\0]\0\0\0[^\0]\0\0\0)|(?P<utf_32_be>\0\0\0[^\0]\0\0\0[^\0])"
-    rb"|(?P<utf_16_le>[^\0]\0[^\0]\0)|(?P<utf_16_be>\0[^\0]\0[^\0])"
+    r"(?P<utf_32>\xff\xfe\0\0|\0\0\xfe\xff)|(?P<utf_16>\xff\xfe|\xfe\xff)"
+    r"|(?P<utf_32_le>[^\0]\0\0\0[^\0]\0\0\0)|(?P<utf_32_be>\0\0\0[^\0]\0\0\0[^\0])"
+    r"|(?P<utf_16_le>[^\0]\0[^\0]\0)|(?P<utf_16_be>\0[^\0]\0[^\0])"
 )
 """How a file begins whose characters take two or four bytes, with a byte order mark or without."""
 _LOOKED_AT: Final = 1 << 14
+_BYTES: Final = "latin-1"
+"""Makes a character of each byte, for patterns."""
 _LONGEST_MARK: Final = 16
 
 
@@ -168,7 +170,7 @@ class InputSource:
             if first.startswith((_GZIP, ZSTANDARD)):
                 raise file_fault(Place(self.name), "packed twice", "unpack it once, with gunzip or zstd -d")
             return self._unpacked(inner, first)
-        wide = _WIDE.match(mark)
+        wide = _WIDE.match(mark[:_LONGEST_MARK].decode(_BYTES))
         return (
             raw
             if wide is None
@@ -185,7 +187,7 @@ class InputSource:
     def is_wide(self) -> bool:
         """Say whether it is in UTF-16 or UTF-32; raises `OSError` where it cannot be opened."""
         with self._raw() as raw:
-            return _WIDE.match(raw.peek(_LONGEST_MARK)) is not None
+            return _WIDE.match(raw.peek(_LONGEST_MARK)[:_LONGEST_MARK].decode(_BYTES)) is not None
 
     def members(self, order: Order | None = None) -> tuple[list[InputSource], int]:
         """Return the files of a zip file, any other file alone, and the number of files left out of it.
@@ -496,7 +498,7 @@ def other_kind(begins: bytes) -> tuple[str, str] | None:
             return other
     if begins.startswith((b"{", b"[")):
         return None
-    text = _BEGINS_TEXT.match(begins[:_LOOKED_AT].removeprefix(codecs.BOM_UTF8))
+    text = _BEGINS_TEXT.match(begins[:_LOOKED_AT].removeprefix(codecs.BOM_UTF8).decode(_BYTES))
     return None if text is None else _TEXTS_OF[text.lastgroup or ""]
 
 

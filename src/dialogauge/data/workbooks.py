@@ -1,4 +1,4 @@
-"""The sheets of Excel workbooks as tables in CSV, by python-calamine: what a cell shows, days and times as ISO.
+"""The sheets of Excel workbooks as tables in CSV, by python-calamine; days and times in ISO form.
 
 Of a formula its stored result counts. A text that is merged over several rows stands in each of them.
 """
@@ -22,6 +22,9 @@ from dialogauge.data.archives import OLD_OFFICE, ZIP, unzipped
 from dialogauge.data.notes import file_fault
 
 _SHEETS: Final = "xl/worksheets/"
+_STRINGS: Final = "xl/sharedStrings.xml"
+_MOST_STRINGS: Final = 1 << 28
+"""Bytes of the texts that all sheets share, which are kept in memory."""
 _MOST_CELLS: Final = 1 << 25
 """Between the first cell of a sheet and its last: all of them are kept in memory while it is read."""
 _LONGEST: Final = 1 << 20
@@ -83,6 +86,8 @@ def _looked_through(file: IO[bytes]) -> list[str]:
         return []
     archive, unread = zipfile.ZipFile(file), list[str]()
     for info in archive.infolist():
+        if info.filename == _STRINGS and info.file_size > _MOST_STRINGS:
+            raise OSError(errno.EFBIG, f"its texts take more than {_MOST_STRINGS >> 20} MiB")
         if not info.filename.startswith(_SHEETS) or not info.filename.endswith(".xml"):
             continue
         columns, rows, left, parser = 1, 1, b"", expat.ParserCreate()

@@ -195,9 +195,9 @@ def _lines(stream: LineStream, context: Context) -> Iterator[ChatLine]:
             # An iPhone puts its notice of encryption into the mouth of the chat, behind a mark.
             notice = match[3] is None or (not begun and match[4].startswith("\u200e"))
             begun = begun or match[3] is not None
-            text = match[4] if notice else _as_sent(match[4], Place(stream.source.name, number), context)
-            if text is not None:
-                yield ChatLine(number, text, match[3], match[1] or match[2], notice=notice)
+            sent = match[4] if notice else _as_sent(match[4], Place(stream.source.name, number), context)
+            if sent is not None:
+                yield ChatLine(number, sent, match[3], match[1] or match[2], notice=notice)
         elif match[1] in (speakers or ()):
             yield ChatLine(number, match[2] or match[3] or "", match[1])
         else:
@@ -393,7 +393,7 @@ def yaml_messages(text: str) -> list[dict[str, Any]]:
         fields = item.value if isinstance(item, yaml.MappingNode) else []
         message = {key.value: value.value for key, value in fields if key.tag == value.tag == _TEXT}
         if len(message) < len(fields) or not {"role", "content"} <= message.keys() <= _KEYS:
-            msg = f"line {item.start_mark.line + 1} begins no message of role and content, both texts, each once"
+            msg = f"line {item.start_mark.line + 1} begins no message with role and content as texts"
             raise ValueError(msg)
         out.append(message)
     return out
