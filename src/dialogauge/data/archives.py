@@ -131,7 +131,7 @@ def members_of(file: IO[bytes], name: str, fits: Callable[[str], bool]) -> tuple
     file.seek(0)
     try:
         if mark.startswith(OLD_OFFICE):
-            return _sheets(file, place), 0
+            return _sheets(file, place, {}), 0
         files = members(file, place)
     except DialogaugeError:
         raise
@@ -151,10 +151,11 @@ def members_of(file: IO[bytes], name: str, fits: Callable[[str], bool]) -> tuple
     return fitting, len(files) - len(fitting)
 
 
-def _sheets(file: IO[bytes], place: Place) -> list[Member]:
+def _sheets(file: IO[bytes], place: Place, parts: Mapping[str, _BlocksOf]) -> list[Member]:
     from dialogauge.data.workbooks import sheets_of  # few have workbooks
 
-    return [Member(PurePosixPath(name.replace("/", "_")), *sheet) for name, sheet in sheets_of(file, place)]
+    sheets = sheets_of(file, place, parts)
+    return [Member(PurePosixPath(name.replace("/", "_")), *sheet) for name, sheet in sheets]
 
 
 def _of_zip(file: IO[bytes], place: Place) -> list[Member]:
@@ -162,10 +163,11 @@ def _of_zip(file: IO[bytes], place: Place) -> list[Member]:
     infos = [info for info in archive.infolist() if not info.is_dir()]
     _refuse_bombs("zip", [info.file_size for info in infos], file.seek(0, io.SEEK_END), place)
     if WORKBOOK in archive.NameToInfo:
-        return _sheets(file, place)
+        parts = {info.filename: partial(_unzipped, archive, info) for info in infos}
+        return _sheets(file, place, parts)
     if office := next((_OFFICE[n] for n in _OFFICE if n in archive.NameToInfo), None):
         raise file_fault(place, *office)
-    return _beside_each_other([(_path(info.filename), partial(unzipped, archive, info)) for info in infos])
+    return _beside_each_other([(_path(info.filename), partial(_unzipped, archive, info)) for info in infos])
 
 
 def _of_tar(file: IO[bytes], place: Place) -> list[Member]:
@@ -209,7 +211,7 @@ def _untarred(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes
         yield from iter(partial(file.read, _BLOCK), b"")
 
 
-def unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """Yield what is in a member, up to where it is damaged."""
     if info.flag_bits & _ENCRYPTED:
         raise OSError(errno.EACCES, "it is encrypted: unzip it with its password first")

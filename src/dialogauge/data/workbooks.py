@@ -9,19 +9,17 @@ import csv
 import errno
 import io
 import re
-import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
+from itertools import chain
 from typing import IO, Any, Final
 from xml.parsers import expat
 
 from dialogauge.core import MissingExtra, Place
-from dialogauge.data.archives import OLD_OFFICE, ZIP, unzipped
 from dialogauge.data.notes import file_fault
 
-_SHEETS: Final = "xl/worksheets/"
 _STRINGS: Final = "xl/sharedStrings.xml"
 _MOST_STRINGS: Final = 1 << 28
 """Bytes of the texts that all sheets share, which are kept in memory."""
@@ -46,8 +44,12 @@ Sheet = tuple[Callable[[], Iterator[bytes]], Sequence[str]]
 """What yields its lines, and the cells with a formula without a result."""
 
 
-def sheets_of(file: IO[bytes], place: Place) -> list[tuple[str, Sheet]]:
+def sheets_of(
+    file: IO[bytes], place: Place, parts: Mapping[str, Callable[[], Iterator[bytes]]]
+) -> list[tuple[str, Sheet]]:
     """Return the sheets of a workbook that hold something, each under its name.
+
+    `parts` are its members; a workbook of the old form has none.
 
     Raises `FileFault` where none does and for what is no whole workbook, `MissingExtra` without
     python-calamine.
@@ -58,7 +60,12 @@ def sheets_of(file: IO[bytes], place: Place) -> list[tuple[str, Sheet]]:
         msg = f"{place.file} is an Excel workbook, and reading that needs python-calamine"
         raise MissingExtra(msg, hint=f"pip install 'dialogauge[excel]', or {_SAVE}") from error
     try:
-        unread = _looked_through(file)
+        unread = list[str]()
+        for part, blocks in parts.items():
+            if part == _STRINGS and sum(map(len, blocks())) > _MOST_STRINGS:
+                raise OSError(errno.EFBIG, f"its texts take more than {_MOST_STRINGS >> 20} MiB")
+            if part.endswith(".xml") and part != _STRINGS:
+                unread += _looked_through(blocks())
         file.seek(0)
         with _whole():
             book = CalamineWorkbook.from_filelike(file)
@@ -66,50 +73,38 @@ def sheets_of(file: IO[bytes], place: Place) -> list[tuple[str, Sheet]]:
         sheets = {name: partial(_lines, partial(sheet, name)) for name in book.sheet_names}
         written = [(name, lines) for name, lines in sheets.items() if next(lines(), None) is not None]
     except OSError as error:
-        file.seek(0)
-        old = file.read(len(OLD_OFFICE)) == OLD_OFFICE
-        what = "this is an Office file of the old form, and cannot be read" if old else "cannot be read"
+        what = "cannot be read" if parts else "this is an Office file of the old form, and cannot be read"
         raise file_fault(place, f"{what}: {error.strerror}", _SAVE) from error
     if not written:
         raise file_fault(place, "the workbook has no sheet with anything in it", "is it the right file?")
     return [(name, (lines, () if n else unread)) for n, (name, lines) in enumerate(written)]
 
 
-def _looked_through(file: IO[bytes]) -> list[str]:
-    """Return the cells with a formula without a result.
+def _looked_through(blocks: Iterator[bytes]) -> Iterator[str]:
+    """Yield the cells of a sheet with a formula without a result.
 
-    Raises `OSError` for what calamine passes over without a word, or runs out of memory with: a sheet that is
-    no whole XML, cells of no column or of no shared text, and a sheet that is too large.
+    Raises `OSError` for what calamine passes over without a word, or runs out of memory with: what is no
+    whole XML, cells of no column or of no shared text, and a sheet that is too large.
     """
-    file.seek(0)
-    if file.read(len(ZIP[0])) not in ZIP:
-        return []
-    archive, unread = zipfile.ZipFile(file), list[str]()
-    for info in archive.infolist():
-        if info.filename == _STRINGS and info.file_size > _MOST_STRINGS:
-            raise OSError(errno.EFBIG, f"its texts take more than {_MOST_STRINGS >> 20} MiB")
-        if not info.filename.startswith(_SHEETS) or not info.filename.endswith(".xml"):
-            continue
-        columns, rows, left, parser = 1, 1, b"", expat.ParserCreate()
-        parser.StartDoctypeDeclHandler = _refuse
-        for block in (*unzipped(archive, info), b""):
-            with _whole():
-                parser.Parse(block, not block)
-            part, _, left = (left + block + b"row>" * (not block)).rpartition(b"row>")
-            if len(left) > _LARGEST_ROW:
-                raise OSError(errno.EFBIG, f"a row takes more than {_LARGEST_ROW >> 20} MiB")
-            for column, row in _PLACE.findall(part):
-                rows, columns = max(rows, int(row)), max(columns, _number(column))
-                if columns > _WIDEST:
-                    raise OSError(errno.EILSEQ, f"no cell is called '{(column + row).decode()[:20]}'")
-            if _NO_TEXT.search(part):
-                raise OSError(errno.EILSEQ, "the workbook is damaged here: a cell has no text")
-            unread += [
-                (_NAMED.search(about) or [b"", b"a cell"])[1].decode() for about in _NO_RESULT.findall(part)
-            ]
-        if rows * columns > _MOST_CELLS:
-            raise OSError(errno.EFBIG, f"a sheet reaches over {rows:,} rows and {columns:,} columns")
-    return unread
+    columns, rows, left, parser = 1, 1, b"", expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = _refuse
+    for block in chain(blocks, (b"",)):
+        with _whole():
+            parser.Parse(block, not block)
+        part, _, left = (left + block + b"row>" * (not block)).rpartition(b"row>")
+        if len(left) > _LARGEST_ROW:
+            raise OSError(errno.EFBIG, f"a row takes more than {_LARGEST_ROW >> 20} MiB")
+        for column, row in _PLACE.findall(part):
+            rows, columns = max(rows, int(row)), max(columns, _number(column))
+            if columns > _WIDEST:
+                raise OSError(errno.EILSEQ, f"no cell is called '{(column + row).decode()[:20]}'")
+        if _NO_TEXT.search(part):
+            raise OSError(errno.EILSEQ, "the workbook is damaged here: a cell has no text")
+        yield from (
+            (_NAMED.search(about) or [b"", b"a cell"])[1].decode() for about in _NO_RESULT.findall(part)
+        )
+    if rows * columns > _MOST_CELLS:
+        raise OSError(errno.EFBIG, f"a sheet reaches over {rows:,} rows and {columns:,} columns")
 
 
 def _refuse(*_: object) -> None:

@@ -215,3 +215,13 @@ def test_without_calamine_a_message_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(MissingExtra, match=r"log\.xlsx is an Excel workbook.*dialogauge\[excel\]"):
         read_conversations([path])
+
+
+def test_many_shared_texts_are_no_row_and_are_bounded(tmp_path, monkeypatch):
+    path = workbook(tmp_path / "log.xlsx", HEADER + REPLY + ASK)
+    monkeypatch.setattr("dialogauge.data.workbooks._LARGEST_ROW", 1000)
+    monkeypatch.setattr("dialogauge.data.workbooks._MOST_STRINGS", 100)
+    with pytest.raises(FileFault, match="its texts take more than 0 MiB"):
+        read_conversations([path])
+    monkeypatch.setattr("dialogauge.data.workbooks._MOST_STRINGS", 10_000)
+    assert len(list(read_conversations([path]))) == 1
