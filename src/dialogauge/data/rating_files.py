@@ -200,7 +200,7 @@ def _outcomes(
 def _look_at(stream: LineStream, notes: NoteBook) -> RatingRows:
     """Note the form of a file; raises `FileFault` without rows."""
     place = Place(stream.source.name)
-    if stream.source.is_utf16():
+    if stream.source.is_wide():
         notes.recognise("files are in UTF-16", place)
     delimiter = "," if starts_json(stream) else open_table(stream).delimiter
     if delimiter in _DELIMITERS:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from dialogauge.core import FileFault, Place, RecordFault
 from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat, fault_in
+from dialogauge.data.formats.chat import DELETED, EDITED
 from dialogauge.data.formats.documents import listed
 from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.rows import RowTable, conversations_of
@@ -32,7 +33,8 @@ _OF_OTHERS: Final = (
 _COLUMNS: Final = ("conversation_id", "role", "content", "timestamp", "speaker")
 _SWIPES: Final = "replies are left out: they stand beside the one that was chosen (swipes)"
 _NOTICES: Final = "lines of a messenger itself were left out"
-_DELETED: Final = "messages were left out: somebody deleted them"
+_CHANGES: Final = ("edited", "edited_unixtime", "timestampEdited", "lastEditedDateTime")
+_DELETIONS: Final = ("tombstone", "message_deleted", "messageDelete")
 _PAGE: Final = "value"
 """The list in a page of messages of Teams; other exports list them under `messages`."""
 _ALONE: Final = "messages stand in no thread, and no bot speaks among them: left out"
@@ -194,10 +196,13 @@ def _all_spoken(stream: LineStream, context: Context) -> Iterator[tuple[_Said | 
             if isinstance(swipes := value.get("swipes"), list) and len(swipes) > 1 and spoken and spoken.bot:
                 context.notes.recognise(_SWIPES, entry.place, count=len(swipes) - 1)
             if spoken is None:
-                entry.recognise(_DELETED if value.get("deletedDateTime") else _NOTICES)
+                gone = value.get("subtype", value.get("type")) in _DELETIONS or value.get("deletedDateTime")
+                entry.recognise(DELETED if gone else _NOTICES)
             elif not spoken.speaker:
                 raise fault_in(entry, f"the message is {excerpt(value)}: it does not say who speaks")
             else:
+                if any(map(value.get, _CHANGES)):
+                    entry.recognise(EDITED)
                 yield spoken, entry.place
         except RecordFault as fault:
             yield fault, entry.place

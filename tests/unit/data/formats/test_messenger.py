@@ -192,3 +192,21 @@ def test_what_is_no_text_on_a_platform_is_kept(tmp_path):
     card = {**BOTPRESS[1], "type": "card", "payload": {"title": "Map"}}
     (talk,), _ = read(tmp_path, [*BOTPRESS, card])
     assert talk.messages[2].content == ({"type": "file", "payload": {"title": "Map"}},)
+
+
+def test_edits_and_deletions_are_counted(tmp_path):
+    said = {"type": "message", "thread_ts": "1.0"}
+    messages = [
+        said | {"user": "U1", "text": "Hi", "ts": "1.0", "edited": {"user": "U1", "ts": "1.1"}},
+        said
+        | {"subtype": "tombstone", "text": "This message was deleted.", "ts": "1.2", "user": "USLACKBOT"},
+        said | {"bot_id": "B1", "text": "Yes", "ts": "2.0"},
+    ]
+    path = tmp_path / "day.json"
+    path.write_text(json.dumps(messages))
+    reader = read_conversations([str(path)])
+    (talk,) = reader
+    assert [m.text for m in talk.messages] == ["Hi", "Yes"]
+    counts = {note.text: note.count for note in reader.notes}
+    assert counts["messages were edited: read as they are now"] == 1
+    assert counts["messages were left out: somebody deleted them"] == 1
