@@ -13,6 +13,8 @@ from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import format_of, named_format
 from dialogauge.data.formats.base import Context, Format, Outcome, Sample
 from dialogauge.data.formats.rated_studies import reading_order
+from dialogauge.data.formats.requests import REQUESTS
+from dialogauge.data.formats.spans import SAME_ID
 from dialogauge.data.json_values import (
     JsonValue,
     is_document,
@@ -119,8 +121,8 @@ class ConversationReader:
         self._refused = 0
         ids = IdPlaces()
         if self._left_out:
-            text = "files of folders were left out: their ending is none of ours"
-            self._book.recognise(text, count=self._left_out)
+            reason = "in a folder, and their ending is none of ours"
+            self._book.leave_out(reason, count=self._left_out, what="files")
         anything, broken = False, None
         for number, stream in enumerate(self._streams):
             try:
@@ -158,14 +160,14 @@ class ConversationReader:
             if not source.member:
                 raise unrecognised(stream, self._mapping)
             place = Place(source.name)
-            self._book.recognise("files of folders were left out: not recognised as conversations", place)
+            self._book.leave_out("in a folder, and not recognised as conversations", place, what="files")
             return
         name, text = file_format.name, f"conversations read as {file_format.name}"
         converted = failed = 0
         self._files[source.name] = FileCounts(name)
         try:
             for outcome in file_format.read(stream, Context(source, self._mapping, self._book)):
-                checked = self._checked(outcome, number, ids)
+                checked = self._checked(outcome, number, ids, drawn=file_format is REQUESTS)
                 if isinstance(checked, Conversation):
                     converted += 1
                 else:
@@ -182,12 +184,15 @@ class ConversationReader:
         if converted + failed == 0:
             raise file_fault(Place(source.name), "the file has no conversations", f"read as {name}")
 
-    def _checked(self, outcome: Outcome, number: int, ids: IdPlaces) -> Outcome:
+    def _checked(self, outcome: Outcome, number: int, ids: IdPlaces, *, drawn: bool) -> Outcome:
         if isinstance(outcome, RecordFault):
             return outcome
         place = outcome.place or Place(self._streams[number].source.name)
         first = ids.add(name_of(outcome), number, place.line or 0)
-        if first is not None:
+        if drawn and ids.add(repr((outcome.id, outcome.messages)), number, place.line or 0) is None and first:
+            self._book.recognise(SAME_ID, place)
+            outcome = replace(outcome, id=f"{outcome.id}~{number + 1}:{place.line or 0}")
+        elif first is not None:
             before = Place(self._streams[first[0]].source.name, first[1] or None)
             return record_fault(place, f"the id was seen before, at {before}", "ids must differ")
         try:

@@ -191,9 +191,9 @@ def _pass_over(line: ChatLine, context: Context) -> None:
     """Note a line that nobody speaks; raises `RecordFault` where the reading is strict."""
     place = Place(context.source.name, line.number)
     if line.notice:
-        context.notes.recognise("lines of a messenger itself were left out", place)
+        context.notes.leave_out("of a messenger itself", place, what="lines")
     else:
-        context.notes.assume("lines were left out: they stand before the first speaker", place)
+        context.notes.leave_out("they stand before the first speaker", place, what="lines", assumed=True)
 
 
 def chat_of(talk: ChatSoFar, number: int, context: Context, *, joint: str = "\n") -> Outcome:
@@ -283,7 +283,9 @@ def _read_captions(stream: LineStream, context: Context) -> Iterator[Outcome]:
             line = ChatLine(line.number, line.text)
         if not talk.take(line):
             place = Place(context.source.name, line.number)
-            context.notes.assume("captions were left out: they stand before the first speaker", place)
+            context.notes.leave_out(
+                "they stand before the first speaker", place, what="captions", assumed=True
+            )
         last = line.name or last
     if not talk.size:
         what = "the captions do not say who speaks"

@@ -116,7 +116,7 @@ _UNREAD: Final = frozenset({"messages", "systemPrompt", "perChatPredictionConfig
 }
 """Keys of a conversation that are read otherwise, or that are of the program alone."""
 _PROMPT: Final = "llm.prediction.systemPrompt"
-_OTHERS: Final = "versions of messages are left out: they stand beside the chosen one"
+_OTHERS: Final = "versions beside the chosen one"
 
 
 def _recognises_lmstudio(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
@@ -131,7 +131,7 @@ def _convert_lmstudio(record: Any, entry: Entry) -> Conversation:  # noqa: ANN40
         raise fault_in(entry, f"the messages are {excerpt(raw)}: not a list of messages")
     chosen = [_chosen(item, number, entry) for number, item in enumerate(raw, start=1)]
     if others := sum(len(item["versions"]) - 1 for item in raw):
-        entry.context.notes.recognise(_OTHERS, entry.place, count=others)
+        entry.leave_out(_OTHERS, others)
     prompt = _prompt(record)
     items = [{"role": "system", "content": prompt}] if prompt else []
     reader = MessageReader(entry, ordered=True)

@@ -17,7 +17,7 @@ _ASKING: Final = ("user", "lead", "contact", "visitor")
 """Authors of Intercom who are customers; others are bots and people of the desk."""
 _INTERNAL: Final = "note"
 _PARTS: Final = "conversation_parts"
-_LEFT_OUT: Final = "parts were left out: internal notes, assignments, and what has no text"
+_LEFT_OUT: Final = "internal notes, assignments, and what has no text"
 _IN_CHATWOOT: Final[dict[int | str | None, Role]] = {
     **dict.fromkeys((0, "incoming"), "user"),
     **dict.fromkeys((1, 3, "outgoing", "template"), "assistant"),
@@ -137,7 +137,7 @@ def _exchanged(messages: Sequence[Any], entry: Entry) -> Iterator[Item]:
         deleted = isinstance(attributes, dict) and attributes.get("deleted") is True
         asks = message.get("content_type") == "input_csat"
         if role is None or message.get("private") is True or asks or deleted or not (text or files):
-            entry.recognise(_LEFT_OUT)
+            entry.leave_out(_LEFT_OUT)
             continue
         yield _message(role, text or "", files, message)
 
@@ -150,7 +150,7 @@ def _spoken_of_helpdesk(parts: Sequence[Any], entry: Entry) -> Iterator[Item]:
         body, files = text_at(part, "body"), part.get("attachments")
         kind = part.get("part_type", "")
         if _INTERNAL in str(kind) or not (body or files):
-            entry.recognise(_LEFT_OUT)
+            entry.leave_out(_LEFT_OUT)
             continue
         role: Role = "user" if author.get("type") in _ASKING else "assistant"
         yield _message(role, html_text(body) if body else "", files, part)
@@ -165,7 +165,7 @@ def _written(record: Item, comments: Sequence[Any], entry: Entry) -> Iterator[It
             asking = comment["author_id"]
             entry.assume("tickets do not say who asks: who writes first is read as the user")
         if comment.get("public") is False:
-            entry.recognise(_LEFT_OUT)
+            entry.leave_out(_LEFT_OUT)
             continue
         html = text_at(comment, "html_body")
         text = text_at(comment, "plain_body") or (html_text(html) if html else comment.get("body"))
@@ -229,7 +229,7 @@ def _spoken_of_rasa(events: list[Any], entry: Entry) -> Iterator[dict[str, Any]]
             continue
         text, shown = text_at(event, "text"), _shown(event)
         if text is None and not shown:
-            entry.recognise("events of user or bot hold no text and nothing that is shown: left out")
+            entry.leave_out("no text and nothing that is shown", what="events")
             continue
         texts = [{"type": "text", "text": text}] if text is not None else []
         times = {"timestamp": event["timestamp"]} if "timestamp" in event else {}

@@ -71,7 +71,7 @@ def test_the_branch_that_is_shown(tmp_path):
     assert len(c.replied_turns) == 2
     texts = [text for text, _ in notes]
     assert "conversations have messages that were regenerated or edited: only what was last shown" in texts
-    assert "conversations have reasoning that the user did not read: left out" in texts
+    assert "messages were left out: reasoning that the user did not read" in texts
     assert "conversations have context that nobody typed: read as a system message" in texts
 
 

@@ -54,7 +54,7 @@ def test_notes_and_assignments_are_no_messages(tmp_path):
     assert [p.get("type") for p in talk.messages[2].content] == ["text", "file"]
     assert (talk.id, talk.user_id) == ("c", "u")
     assert talk.ratings == (Rating("c", "rating", 4, note="nice"),)
-    assert any("2 parts were left out" in note for note in notes)
+    assert any("2 messages were left out" in note for note in notes)
 
 
 def test_a_ticket(tmp_path):
@@ -99,7 +99,7 @@ def test_messages_of_chatwoot(tmp_path, messages, key):
     assert [part["data_url"] for part in talk.messages[2].content] == ["x"]
     assert (talk.id, talk.user_id) == ("71", "4")
     assert [(r.dimension, r.score, r.note) for r in talk.ratings] == [("csat", 2, "slow")]
-    assert any(note.startswith("4 parts were left out") for note in notes)
+    assert any(note.startswith("4 messages were left out") for note in notes)
 
 
 def test_types_of_chatwoot_in_words_and_a_greeting(tmp_path):
