@@ -94,10 +94,8 @@ def _branch(nodes: Mapping[str, Any], last: object, entry: Entry) -> list[Source
     except ValueError as error:
         raise fault_in(entry, str(error)) from error
     spoken = {name for name, node in nodes.items() if _speaks(node.get("message"))}
-    if not spoken.issubset(shown):
-        entry.recognise(
-            "conversations have messages that were regenerated or edited: only what was last shown"
-        )
+    if others := len(spoken.difference(shown)):
+        entry.leave_out("regenerated or edited, and not what was last shown", others)
     return [nodes[name]["message"] for name in shown if nodes[name].get("message") is not None]
 
 
@@ -263,10 +261,8 @@ def _shown(raw: Sequence[Mapping[str, Any]], last: object, entry: Entry) -> Sequ
         shown = branch(parents, last)
     except ValueError as error:
         raise fault_in(entry, str(error)) from error
-    if len(shown) < len(raw):
-        entry.recognise(
-            "conversations have messages that were regenerated or edited: only what was last shown"
-        )
+    if others := len(raw) - len(shown):
+        entry.leave_out("regenerated or edited, and not what was last shown", others)
     return [by_id[id] for id in shown]
 
 

@@ -70,10 +70,8 @@ def _shown(messages: Sequence[Item], entry: Entry) -> Sequence[Item]:
         ids = branch(parents, latest(parents, lambda id: _moment(by_id[id], order[id])))
     except ValueError as error:
         raise fault_in(entry, str(error)) from error
-    if len(ids) < len(messages):
-        entry.recognise(
-            "conversations have messages that were regenerated or edited: only the latest branch is read"
-        )
+    if others := len(messages) - len(ids):
+        entry.leave_out("regenerated or edited, and not on the latest branch", others)
     return [by_id[id] for id in ids]
 
 

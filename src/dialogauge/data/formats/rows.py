@@ -25,7 +25,7 @@ from dialogauge.data.formats.columns import (
 )
 from dialogauge.data.formats.fields import PERHAPS, UNNAMED, is_rating, ratings_in
 from dialogauge.data.formats.lists import exchanged
-from dialogauge.data.formats.openai import MessageReader, unknown_role, with_replies
+from dialogauge.data.formats.openai import MessageReader, unknown_role, used_tools, with_replies
 from dialogauge.data.formats.payloads import OTHER_CHOICES, asked, messages_in, others_in, replied
 from dialogauge.data.formats.rendered import is_rendered, unrendered
 from dialogauge.data.formats.roles import ROLE_ALIASES, note_shared, role_named
@@ -267,6 +267,8 @@ def _exchange(row: DataRow, columns: RowColumns, before: int, entry: Entry) -> I
             entry.recognise("rows hold messages as JSON: read as messages")
             yield from _listed(items, entry, others_in(value) if role == "assistant" else 0)
         elif isinstance(value, str | int | float):
+            if role == "assistant":
+                yield from used_tools(rest, before + 1, entry)
             yield Message(role, str(value), extra=rest if role == "assistant" or reply is None else {})
         elif value is not None:
             raise fault_in(

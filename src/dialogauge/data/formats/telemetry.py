@@ -380,7 +380,7 @@ def _of_inference(value: Any) -> Any:  # noqa: ANN401  # any JSON value
     message = _at(value, "message") if isinstance(_at(value, "message"), dict) else value
     if not isinstance(message, dict):
         return message
-    contents, calls = message.get("contents"), message.get("tool_calls")
+    contents, calls = (_trees(message.get(key)) for key in ("contents", "tool_calls"))
     out = {key: inner for key, inner in message.items() if key not in ("contents", "tool_calls")}
     if isinstance(contents, list):
         parts = [_at(part, "message_content") or part for part in contents]
@@ -389,6 +389,10 @@ def _of_inference(value: Any) -> Any:  # noqa: ANN401  # any JSON value
         out["tool_calls"] = [_at(call, "tool_call") or call for call in calls]
     out.setdefault("content", None)
     return out
+
+
+def _trees(values: object) -> Any:  # noqa: ANN401  # any JSON value
+    return [_tree(v) if isinstance(v, dict) else v for v in values] if isinstance(values, list) else values
 
 
 def _response(tree: Mapping[str, Any]) -> list[Item] | None:
