@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from dialogauge.core import Conversation, FileFault, Message, Place, RecordFault, UsageError
 from dialogauge.core.values import Value
-from dialogauge.data.field_map import NO_MAP, FieldMap
+from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up, paths_of
 from dialogauge.data.formats import format_of, named_format
 from dialogauge.data.formats.base import Context, Format, Outcome, Sample
+from dialogauge.data.formats.chat import CHAT
+from dialogauge.data.formats.columns import named_columns
+from dialogauge.data.formats.csv_table import CSV
+from dialogauge.data.formats.payloads import asked, replied
 from dialogauge.data.formats.rated_studies import reading_order
 from dialogauge.data.formats.requests import REQUESTS
+from dialogauge.data.formats.rows import ROWS
 from dialogauge.data.formats.spans import SAME_ID
+from dialogauge.data.formats.tracers import LANGSMITH
+from dialogauge.data.json_cells import opened_streams
 from dialogauge.data.json_values import (
     JsonValue,
     is_document,
@@ -43,6 +50,8 @@ from dialogauge.data.unknown import of_another_kind, unrecognised
 
 _SNIFFED = 20
 """Records or lines that decide the format."""
+_FLAT: Final = (ROWS, CSV, CHAT)
+_FORMAT: Final = "its format, with its strings opened or not"
 _SAMPLED = 1 << 16
 """Bytes of such a line."""
 _REASONED: Final = f"messages have reasoning: kept under {REASONING!r}, no judge reads it"
@@ -202,12 +211,20 @@ class ConversationReader:
 
     def _format(self, stream: LineStream) -> Format | None:
         """Return the format that is forced or recognised; raises `FileFault` for one that cannot be used."""
-        if self._forced is not None and (fault := of_another_kind(stream, self._forced)):
-            raise fault
-        known = self._forced or _sniff(stream, self._mapping)
-        if known is not None:
-            expect_order(known, self._mapping, stream.source.name)
-        return known
+        memo = stream.memo
+        if _FORMAT not in memo:
+            forced = self._forced
+            other = None if forced is None else of_another_kind(stream, forced)
+            known = _sniff(stream, self._mapping) if forced in (None, CSV) and other is None else None
+            if forced is None or other is not None or (forced is CSV and known is not CSV):
+                known = _of_opened(stream, known if forced is None else None, self._mapping, forced)
+            if other is not None and known is None:
+                raise other
+            memo[_FORMAT] = known or forced
+        format: Format | None = memo[_FORMAT]
+        if format is not None:
+            expect_order(format, self._mapping, stream.source.name)
+        return format
 
 
 def name_of(conversation: Conversation) -> str:
@@ -299,6 +316,33 @@ def _sniff(stream: LineStream, mapping: FieldMap) -> Format | None:
         raise file_fault(Place(stream.source.name), "the file is empty", "is it still being written?")
     formats = (format_of(sample) for sample in _samples(stream, mapping))
     return next((one for one in formats if one is not None), None)
+
+
+def _of_opened(
+    stream: LineStream, known: Format | None, mapping: FieldMap, forced: Format | None
+) -> Format | None:
+    """Return the format of a source; where only its opened strings are in one, it is read with these."""
+    inside = [path for path in paths_of(mapping) if "." in path]
+    if known not in (None, *_FLAT, LANGSMITH) and not inside:
+        return known
+    for view in opened_streams(stream):
+        within, first = _sniff(view, mapping), next(json_values(view))
+        if forced not in (None, CSV) and not any(map(forced.recognises, _samples(view, mapping))):
+            continue
+        leads = isinstance(first, JsonValue) and any(look_up(first.value, p) is not MISSING for p in inside)
+        if within is not None and (known is None or leads or within not in _FLAT):
+            stream.memo.update(view.memo)
+            return within if forced in (None, CSV) else forced
+        if known in _FLAT and mapping == NO_MAP and isinstance(first, JsonValue) and _is_packed(first.value):
+            return None
+    return known
+
+
+def _is_packed(record: dict[str, Any]) -> bool:
+    """Say whether prompt and reply of a row are objects, and hold no messages: they are not what was said."""
+    named = named_columns(tuple(record), NO_MAP)
+    pair = [record.get(named.get(name, "")) for name in ("prompt", "reply")]
+    return all(isinstance(one, dict) for one in pair) and asked(pair[0]) is None and replied(pair[1]) is None
 
 
 def _samples(stream: LineStream, mapping: FieldMap) -> Iterator[Sample]:

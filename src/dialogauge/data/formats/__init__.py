@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dialogauge.core import UsageError
 from dialogauge.data.formats.arenas import ARENA, ULTRAFEEDBACK, WILDCHAT
-from dialogauge.data.formats.base import Format, RecordFormat, Sample
+from dialogauge.data.formats.base import Format, Sample
 from dialogauge.data.formats.chat import CAPTIONS, CHAT
 from dialogauge.data.formats.chat_apps import CHATGPT, CLAUDE, GEMINI
 from dialogauge.data.formats.chat_clients import LIBRECHAT, LMSTUDIO
 from dialogauge.data.formats.coding_agents import AIDER, CLAUDE_CODE, CODEX
-from dialogauge.data.formats.csv_table import csv_format
+from dialogauge.data.formats.csv_table import CSV
 from dialogauge.data.formats.desks import HELPDESK, RASA
 from dialogauge.data.formats.documents import wrapped_format
 from dialogauge.data.formats.evaluations import INSPECT, LM_EVAL, PROMPTFOO
@@ -57,7 +57,6 @@ _OF_JSON: tuple[Format, ...] = (
     *(AGENTS, ASSISTANTS, LANGCHAIN, RESPONSES, PARTS, ANTHROPIC),
     *(SHAREGPT, CARD, EXCHANGES, OPENAI, TURNS, TEMPLATE, ROWS),
 )
-CSV = csv_format([one for one in _OF_JSON if isinstance(one, RecordFormat)])
 WRAPPED = wrapped_format(_OF_JSON, ROWS)
 FORMATS = (*_OF_JSON, WRAPPED, AIDER, CAPTIONS, TEMPLATE_TEXT, USS, CHAT, CSV)
 """In order of recognition: the more specific first."""

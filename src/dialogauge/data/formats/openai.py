@@ -70,7 +70,8 @@ class MessageReader:
     def read(self, raw: object) -> tuple[Message, ...]:
         """Return the messages of a list; raises `RecordFault` for anything else."""
         if not isinstance(raw, list):
-            raise fault_in(self.entry, f"the messages are {excerpt(raw)}: not a list")
+            hint = "write the list as JSON: is it cut off?" if isinstance(raw, str) else None
+            raise fault_in(self.entry, f"the messages are {excerpt(raw)}: not a list", hint)
         if not raw:
             raise fault_in(self.entry, "the conversation has no messages")
         timed = isinstance(raw[0], dict) and len(raw[0]) > _BARE

@@ -24,9 +24,9 @@ from dialogauge.data.notes import excerpt
 _RESOURCES: Final = ("resourceSpans", "resource_spans", "batches", "resourceLogs", "resource_logs")
 _SCOPES: Final = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "scopeLogs", "scope_logs")
 _LEAVES: Final = ("spans", "logRecords", "log_records")
-_TRACES: Final = ("traceId", "trace_id", "context.trace_id", "request_id")
-_IDS: Final = ("spanId", "span_id", "context.span_id")
-_PARENTS: Final = ("parentSpanId", "parent_span_id", "parent_id", "parentId")
+_TRACES: Final = ("traceId", "trace_id", "context.trace_id", "request_id", "operation_Id")
+_IDS: Final = ("spanId", "span_id", "context.span_id", "itemId")
+_PARENTS: Final = ("parentSpanId", "parent_span_id", "parent_id", "parentId", "operation_ParentId")
 _STARTS: Final = (
     *("startTimeUnixNano", "start_time_unix_nano", "timeUnixNano", "time_unix_nano", "start_time"),
     *("startTime", "start_timestamp", "timestamp", "observed_timestamp"),
@@ -73,7 +73,7 @@ def _seconds(record: Mapping[str, Any]) -> float | None:
 
 
 def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
-    inner = record.get("attributes")
+    inner = record.get("attributes", record.get("customDimensions"))
     if isinstance(inner, str):
         try:
             inner = orjson.loads(inner)
