@@ -82,5 +82,10 @@ def named_format(name: str) -> Format:
 
 
 def format_of(sample: Sample) -> Format | None:
-    """Return the first format that recognises the beginning of a source."""
-    return next((f for f in FORMATS if f.recognises(sample)), None)
+    """Return the first format that recognises the beginning of a source, and that obeys the field map."""
+    mapping, obeying = sample.mapping, FORMATS
+    if mapping.messages is not None:
+        obeying = (EXCHANGES, OPENAI, WRAPPED)
+    elif mapping.prompt is not None or mapping.reply is not None:
+        obeying = (ROWS, WRAPPED, CSV)
+    return next((f for f in obeying if f.recognises(sample)), None)
