@@ -211,20 +211,18 @@ class ConversationReader:
 
     def _format(self, stream: LineStream) -> Format | None:
         """Return the format that is forced or recognised; raises `FileFault` for one that cannot be used."""
-        memo = stream.memo
-        if _FORMAT not in memo:
+        if _FORMAT not in stream.memo:
             forced = self._forced
-            other = None if forced is None else of_another_kind(stream, forced)
-            known = _sniff(stream, self._mapping) if forced in (None, CSV) and other is None else None
-            if forced is None or other is not None or (forced is CSV and known is not CSV):
-                known = _of_opened(stream, known if forced is None else None, self._mapping, forced)
-            if other is not None and known is None:
-                raise other
-            memo[_FORMAT] = known or forced
-        format: Format | None = memo[_FORMAT]
-        if format is not None:
-            expect_order(format, self._mapping, stream.source.name)
-        return format
+            if forced is not None and (fault := of_another_kind(stream, forced)):
+                raise fault
+            known = _sniff(stream, self._mapping) if forced in (None, CSV) else forced
+            if forced is None or (forced is CSV and known is not CSV):
+                known = _of_opened(stream, known if forced is None else None, self._mapping)
+            stream.memo[_FORMAT] = known or forced
+        settled: Format | None = stream.memo[_FORMAT]
+        if settled is not None:
+            expect_order(settled, self._mapping, stream.source.name)
+        return settled
 
 
 def name_of(conversation: Conversation) -> str:
@@ -318,22 +316,17 @@ def _sniff(stream: LineStream, mapping: FieldMap) -> Format | None:
     return next((one for one in formats if one is not None), None)
 
 
-def _of_opened(
-    stream: LineStream, known: Format | None, mapping: FieldMap, forced: Format | None
-) -> Format | None:
+def _of_opened(stream: LineStream, known: Format | None, mapping: FieldMap) -> Format | None:
     """Return the format of a source; where only its opened strings are in one, it is read with these."""
     inside = [path for path in paths_of(mapping) if "." in path]
-    if known not in (None, *_FLAT, LANGSMITH) and not inside:
-        return known
-    for view in opened_streams(stream):
+    for view in opened_streams(stream) if inside or known in (None, *_FLAT, LANGSMITH) else ():
         within, first = _sniff(view, mapping), next(json_values(view))
-        if forced not in (None, CSV) and not any(map(forced.recognises, _samples(view, mapping))):
-            continue
-        leads = isinstance(first, JsonValue) and any(look_up(first.value, p) is not MISSING for p in inside)
+        record = first.value if isinstance(first, JsonValue) and isinstance(first.value, dict) else {}
+        leads = any(look_up(record, path) is not MISSING for path in inside)
         if within is not None and (known is None or leads or within not in _FLAT):
             stream.memo.update(view.memo)
-            return within if forced in (None, CSV) else forced
-        if known in _FLAT and mapping == NO_MAP and isinstance(first, JsonValue) and _is_packed(first.value):
+            return within
+        if known in _FLAT and mapping == NO_MAP and _is_packed(record):
             return None
     return known
 
