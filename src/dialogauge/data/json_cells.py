@@ -38,7 +38,7 @@ _SPEAKS: Final = frozenset(USUAL["role"])
 
 
 def opened_streams(stream: LineStream) -> Iterator[LineStream]:
-    """Yield a source with its strings opened: those that may be said last, and each record in an envelope.
+    """Yield a source with its strings opened: those that may be spoken last, and each record in an envelope.
 
     It is read as the record that its largest opened string holds, with what stands beside it. Nothing is
     yielded where no string holds JSON.
@@ -46,9 +46,9 @@ def opened_streams(stream: LineStream) -> Iterator[LineStream]:
     stream = LineStream(stream.source)
     read = _rows if not starts_json(stream) else _listed if is_object(stream) else json_values
     records = partial(read, stream)
-    for said in (False, True):
+    for spoken in (False, True):
         for within in (False, True):
-            view = as_records(LineStream(stream.source), partial(_opened, records, said, within))
+            view = as_records(LineStream(stream.source), partial(_opened, records, spoken, within))
             try:
                 first = list(islice(json_values(view), _LOOKED_AT))
             except FileFault:
@@ -73,16 +73,16 @@ def _listed(stream: LineStream) -> Values:
             yield value_of(part, Place(f"{stream.source.name} record {part.number}"))
 
 
-def _opened(records: Callable[[], Values], said: bool, within: bool, memo: dict[str, Any]) -> Values:  # noqa: FBT001
+def _opened(records: Callable[[], Values], spoken: bool, within: bool, memo: dict[str, Any]) -> Values:  # noqa: FBT001
     memo.update({UNOPENED: 0, OPENED: set()})
     for value in records():
         if isinstance(value, RecordFault):
             yield value
             continue
-        held = _value(value.value) if isinstance(value.value, str) else value.value
+        holds = _value(value.value) if isinstance(value.value, str) else value.value
         sizes: dict[str, int] = {}
-        record = _open(held, said, sizes) if isinstance(held, dict) else held
-        memo[OPENED].update(sizes, [""] * (held is not value.value))
+        record = _open(holds, spoken, sizes) if isinstance(holds, dict) else holds
+        memo[OPENED].update(sizes, [""] * (holds is not value.value))
         inner = max(
             (key for key in sizes if isinstance(record[key], dict)), key=sizes.__getitem__, default=""
         )
@@ -95,16 +95,16 @@ def _opened(records: Callable[[], Values], said: bool, within: bool, memo: dict[
             memo[UNOPENED] += 1
 
 
-def _open(record: Mapping[str, Any], said: bool, sizes: dict[str, int], level: int = 1) -> Record:  # noqa: FBT001
+def _open(record: Mapping[str, Any], spoken: bool, sizes: dict[str, int], level: int = 1) -> Record:  # noqa: FBT001
     """Return a record with its strings opened, and keep the length of each of these."""
-    kept = _SAID if not said or not _SPEAKS.isdisjoint(record) else ()
+    kept = _SAID if not spoken or not _SPEAKS.isdisjoint(record) else ()
     out = dict(record)
     for key, text in record.items():
         if not isinstance(text, str) or key in kept or (value := _value(text)) is text:
             continue
         sizes[key] = len(text)
         deeper = isinstance(value, dict) and level < _LEVELS
-        out[key] = _open(value, said, {}, level + 1) if deeper else value
+        out[key] = _open(value, spoken, {}, level + 1) if deeper else value
     return out
 
 

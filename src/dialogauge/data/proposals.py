@@ -81,13 +81,13 @@ class Trial:
                 return f"what the {role} says would be JSON, numbers or times"
             if min(counts[role], _KEPT) >= _SEVERAL and len(roles[role]) < _SOME * min(counts[role], _KEPT):
                 return f"what the {role} says would be a few texts again and again"
-        given = sum(sum(map(len, {*_sentences(record)})) for record in records)
+        written = sum(sum(map(len, {*_sentences(record)})) for record in records)
         against = {
             "an internal note would be read": counts["internal"] > 0,
             "one text would stand twice": counts["twice"] > _SOME * counts["long"],
             "several replies would stand in a turn": counts["crowded"] > _MANY * counts["turns"],
             "the roles would not alternate": counts["in blocks"] > _MANY * counts["longer"],
-            "most of the text would be left unread": counts["read"] < _MANY * given,
+            "most of the text would be left unread": counts["read"] < _MANY * written,
         }
         return self.fault or next((why for why, holds in against.items() if holds), "")
 

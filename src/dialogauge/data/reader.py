@@ -21,7 +21,6 @@ from dialogauge.data.formats.requests import REQUESTS
 from dialogauge.data.formats.rows import ROWS
 from dialogauge.data.formats.spans import SAME_ID
 from dialogauge.data.formats.tracers import LANGSMITH
-from dialogauge.data.json_cells import opened_streams
 from dialogauge.data.json_values import (
     JsonValue,
     is_document,
@@ -319,7 +318,11 @@ def _sniff(stream: LineStream, mapping: FieldMap) -> Format | None:
 def _of_opened(stream: LineStream, known: Format | None, mapping: FieldMap) -> Format | None:
     """Return the format of a source; where only its opened strings are in one, it is read with these."""
     inside = [path for path in paths_of(mapping) if "." in path]
-    for view in opened_streams(stream) if inside or known in (None, *_FLAT, LANGSMITH) else ():
+    if known not in (None, *_FLAT, LANGSMITH) and not inside:
+        return known
+    from dialogauge.data.json_cells import opened_streams
+
+    for view in opened_streams(stream):
         within, first = _sniff(view, mapping), next(json_values(view))
         record = first.value if isinstance(first, JsonValue) and isinstance(first.value, dict) else {}
         leads = any(look_up(record, path) is not MISSING for path in inside)

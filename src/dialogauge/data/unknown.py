@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from statistics import fmean
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -17,12 +17,13 @@ from dialogauge.data.formats import LIST, format_of
 from dialogauge.data.formats.base import Context, Format, Sample
 from dialogauge.data.formats.roles import ROLE_ALIASES
 from dialogauge.data.formats.threads import moment_of
-from dialogauge.data.json_cells import opened_streams
 from dialogauge.data.json_values import JsonValue, begins_json, json_values, starts_json
 from dialogauge.data.notes import NoteBook, excerpt, file_fault
-from dialogauge.data.proposals import Trial
 from dialogauge.data.sources import LineStream, as_utf8
 from dialogauge.data.tables import Row, open_table, read_header
+
+if TYPE_CHECKING:
+    from dialogauge.data.proposals import Trial
 
 Leaves = Mapping[str, Any]
 """Path -> value, of what is no object."""
@@ -105,6 +106,8 @@ def unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
 
 def _proposed(stream: LineStream, records: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
     """Return a map that reads all records, as a question; else why the likeliest one is withheld."""
+    from dialogauge.data.json_cells import opened_streams
+
     withheld = ""
     opened = ((view, _records_of(view)) for view in opened_streams(stream))
     views: Iterator[tuple[LineStream, Sequence[Mapping[str, Any]]]] = chain([(stream, records)], opened)
@@ -113,8 +116,8 @@ def _proposed(stream: LineStream, records: Sequence[Mapping[str, Any]]) -> tuple
             trial = _read_by(named, view)
             if trial is None or trial.first is None:
                 continue
-            given = (row.cells for row in _table(view)) if not starts_json(view) else _values(view)
-            why = trial.objection(given)
+            every = (row.cells for row in _table(view)) if not starts_json(view) else _values(view)
+            why = trial.objection(every)
             if not why:
                 reads = f"reads the first as {_outlined(trial.first)}"
                 return f"--map '{named}' {reads}, and {trial.conversations:,} in all: is that meant?", ""
@@ -194,6 +197,8 @@ def _outlined(talk: Conversation) -> str:
 
 def _read_by(named: str, stream: LineStream) -> Trial | None:
     """Return what a map makes of all records; None where it reads none."""
+    from dialogauge.data.proposals import Trial
+
     try:
         mapping = read_field_map(named)
     except ConfigError:
