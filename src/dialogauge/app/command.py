@@ -32,6 +32,7 @@ from dialogauge.app.sources import (
 from dialogauge.core import Conversation, InputError, UsageError, WorkUnit
 from dialogauge.core.json_keys import as_json
 from dialogauge.core.settings import narrowed, recorded
+from dialogauge.data import left_out_of
 from dialogauge.report import Block, Page, html_bytes
 from dialogauge.runs import (
     Observer,
@@ -358,7 +359,14 @@ class StudyEntry(RunCommand[S, W], Generic[S, T, W]):
 def _run_settings(directory: RunDirectory, prepared: ReadyStudy[Any, Any]) -> RunSettings:
     options = prepared.options
     settings = {**recorded(options), **prepared.recorded}
-    return narrowed(RunSettings, options, directory=directory, workers=prepared.workers, settings=settings)
+    return narrowed(
+        RunSettings,
+        options,
+        directory=directory,
+        workers=prepared.workers,
+        settings=settings,
+        left_out=lambda: {} if prepared.data is None else left_out_of(prepared.data.notes),
+    )
 
 
 def load(study: ListedStudy) -> Command[Any, Any]:

@@ -27,6 +27,9 @@ def report_blocks(report: InputReport) -> tuple[Block, ...]:
 
 def _counts(report: InputReport) -> Iterator[tuple[str, str]]:
     yield "conversations", f"{report.conversations:,}"
+    yield "messages", f"{report.messages:,}"
+    for what, reasons in report.left_out.items():
+        yield "left out", f"{sum(reasons.values()):,} {what}: {_listed(reasons)}"
     unanswered = _part(report.turns_without_reply, report.turns)
     yield "turns", f"{report.turns:,}, without a reply {unanswered}"
     yield (

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dialogauge.data.json_values import is_message_list
     from dialogauge.data.mask import Mask
     from dialogauge.data.memory_source import DataFrame, is_table, memory_conversations
-    from dialogauge.data.notes import Note, excerpt, record_fault
+    from dialogauge.data.notes import Note, excerpt, left_out_of, record_fault
     from dialogauge.data.opening import pipe_of
     from dialogauge.data.personal_survey import PersonalReport
     from dialogauge.data.rating_files import has_groups, read_ratings, read_rows

@@ -68,6 +68,16 @@ class FieldMap(Value):
 
 
 NO_MAP = FieldMap()
+
+
+def paths_of(mapping: FieldMap) -> list[str]:
+    """Return the columns, keys and paths that a map names."""
+    values = (
+        getattr(mapping, one.name) for one in fields(mapping) if one.name not in ("ratings", "roles", "forms")
+    )
+    return [*filter(None, values), *mapping.ratings.values()]
+
+
 _ALIASES = {"session": "conversation_id", "rating": "ratings"}
 """Other keys of a map -> ours."""
 _IN_FORMS = {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dialogauge.core import ONE_TO_FIVE, Conversation, FileFault, RecordFault
 from dialogauge.core.json_keys import keys
 from dialogauge.data.admission import Admission, admission_of, likely_scale
-from dialogauge.data.notes import Note
+from dialogauge.data.notes import Note, left_out_of
 from dialogauge.data.personal_survey import PersonalReport, PersonalTally
 from dialogauge.data.ratings import as_score
 from dialogauge.data.reader import ConversationReader
@@ -59,6 +59,9 @@ class InputReport:
     """The first 20, of one kind the first 5."""
     fault_count: int = 0
     conversations: int = 0
+    messages: int = 0
+    left_out: dict[str, dict[str, int]] = field(default_factory=dict)
+    """What of the input was left out, by what it is and why: `records` that cannot be read, `messages` ..."""
     turns: int = 0
     """From 1 on, without greetings."""
     turns_without_reply: int = 0
@@ -199,6 +202,7 @@ class _InputTally:
                 has_text = has_text or bool(message.text.strip())
         counts = self.counts
         counts.conversations += 1
+        counts.messages += len(conversation.messages)
         counts.empty_conversations += not has_text
         turns = [t for t in conversation.turns if t.number >= 1]
         replied = [t for t in turns if t.has_reply]
@@ -243,8 +247,11 @@ class _InputTally:
     def report(self, reader: ConversationReader) -> InputReport:
         readings = {d: _RatingsRead.of(d, levels) for d, levels in sorted(self.levels.items())}
         odd = {d: odd for d, odd in sorted(self.odd.items()) if readings[d].from_one_to_five(self.scores[d])}
+        unreadable = self.counts.fault_count
+        left_out = left_out_of(reader.notes) | ({"records": {"unreadable": unreadable}} if unreadable else {})
         return replace(
             self.counts,
+            left_out=left_out,
             formats=dict(Counter(file.format for file in reader.files.values())),
             notes=tuple(n if self.mask is None else self.mask.note(n) for n in reader.notes),
             ratings={d: dict(sorted(c.items(), key=_by_score)) for d, c in sorted(self.scores.items())},

@@ -11,7 +11,7 @@ import json
 import re
 import warnings
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from io import BufferedReader
 from itertools import islice
@@ -32,12 +32,15 @@ _MOST_PARTS: Final = 1 << 19
 """Values in a record of more than `_LARGE` bytes: each takes up to 250, whatever it took in the file."""
 _NO_NUMBER: Final = re.compile(rb"[:\[,\s](?:-?Infinity|NaN)\b")
 _SHAPE: Final = "is a JSON document"
+_RECORDS: Final = "its records"
 _STARTS: Final = "starts like JSON"
 _LOOKED_INTO: Final = 256
 _LONGEST_PRINTED: Final = 1 << 18
 """Characters of a value as Python prints it: reading one takes far more memory than JSON does."""
 _NUMBER: Final = rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(?:[,\]]|$)"
-_BEGINS_JSON: Final = re.compile(rb"\s*(?:\{|\[\s*(?:$|[\[\]{\"]|" + _NUMBER + rb"|true|false|null|NaN))")
+_BEGINS_JSON: Final = re.compile(
+    rb"\s*(?:\{|\"[\[{]+\\\"|\[\s*(?:$|[\[\]{\"]|" + _NUMBER + rb"|true|false|null|NaN))"
+)
 
 
 @dataclass(slots=True)
@@ -56,7 +59,17 @@ def json_values(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
     A line that is not JSON, and a record that is not UTF-8, too large or too deep, yields a `RecordFault`.
     Raises `FileFault` where a document is not JSON, after the elements before.
     """
+    if (records := stream.memo.get(_RECORDS)) is not None:
+        return records(stream.memo)  # type: ignore[no-any-return]  # set by `as_records`
     return _document(stream) if is_document(stream) else _per_line(stream)
+
+
+def as_records(
+    stream: LineStream, records: Callable[[dict[str, Any]], Iterator[JsonValue | RecordFault]]
+) -> LineStream:
+    """Return a source whose values are made otherwise than from its lines; they are given its memo."""
+    stream.memo.update({_RECORDS: records, _SHAPE: False, _STARTS: True})
+    return stream
 
 
 def is_object(stream: LineStream) -> bool:
@@ -96,7 +109,8 @@ def outline(stream: LineStream) -> dict[str, Any]:
 
 def count_values(stream: LineStream) -> int:
     """Count the values of a source: the lines of JSONL, or the elements of a document."""
-    return sum(1 for _ in (_document(stream) if is_document(stream) else stream.written()))
+    plain = not is_document(stream) and _RECORDS not in stream.memo
+    return sum(1 for _ in (stream.written() if plain else json_values(stream)))
 
 
 def begins_json(line: bytes) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, Literal
 
 from dialogauge.core import FileFault, Place, RecordFault
@@ -135,7 +136,7 @@ NoteKind = Literal["recognised", "assumed"]
 _EXAMPLES = 3
 
 
-@keys(examples=None, places="examples")
+@keys(examples=None, places="examples", left_out="left_out?")
 class Note(Value):
     """What was recognised or assumed of the input."""
 
@@ -146,6 +147,13 @@ class Note(Value):
     count: int
     examples: tuple[Place, ...] = ()
     """The first places, three at most."""
+    left_out: str = ""
+    """What of the input it counts as left out: `messages`, `records` ..."""
+
+    @property
+    def reason(self) -> str:
+        """Why that was left out."""
+        return self.text.removeprefix(f"{self.left_out} {_LEFT_OUT}")
 
     def __str__(self) -> str:
         """Return count, text and first place."""
@@ -161,6 +169,9 @@ class Note(Value):
         return [str(place) for place in self.examples]
 
 
+_LEFT_OUT: Final = "were left out: "
+
+
 def _singular(text: str) -> str:
     noun, _, rest = text.partition(" ")
     rest = _PLURAL.sub(lambda verb: _SINGULAR[verb[0]], rest, count=1)
@@ -172,38 +183,62 @@ _SINGULAR: Final = {"have": "has", "were": "was", "are": "is"}
 _PLURAL: Final = lazy_pattern(r"\b(have|were|are)\b")
 
 
+def left_out_of(notes: Iterable[object]) -> dict[str, dict[str, int]]:
+    """Return how much of what was left out, by reason, as far as notes count it."""
+    out: dict[str, dict[str, int]] = {}
+    for note in notes:
+        if isinstance(note, Note) and note.left_out:
+            out.setdefault(note.left_out, {})[note.reason] = note.count
+    return out
+
+
 class NoteBook:
     """Collects notes: one per text, with a count and the first places."""
 
     def __init__(self, *, strict: bool = False) -> None:
         """With `strict`, the first assumption is an error."""
         self.strict = strict
-        self._counts: dict[tuple[NoteKind, str], tuple[int, list[Place]]] = {}
+        self._counts: dict[tuple[NoteKind, str, str], tuple[int, list[Place]]] = {}
 
     def recognise(self, text: str, place: Place | None = None, *, count: int = 1) -> None:
         """Note something that follows from the format."""
-        self._add("recognised", text, place, count)
+        self._add(("recognised", text, ""), place, count)
+
+    def leave_out(
+        self,
+        reason: str,
+        place: Place | None = None,
+        *,
+        count: int = 1,
+        what: str = "messages",
+        assumed: bool = False,
+    ) -> None:
+        """Count and note what of the input is left out, and why; with `strict`, raise what is assumed."""
+        text = f"{what} {_LEFT_OUT}{reason}"
+        if assumed and self.strict:
+            self.assume(text, place)
+        self._add(("assumed" if assumed else "recognised", text, what), place, count)
 
     def assume(self, text: str, place: Place | None = None, *, hint: str | None = None) -> None:
         """Note something that may be wrong; with `strict`, raise it as a `RecordFault`."""
         if self.strict:
             msg = f"strict reading refuses what has to be assumed: {text}"
             raise RecordFault(msg, place=place, hint=hint or "mend the data or read it without strict")
-        self._add("assumed", text, place, 1)
+        self._add(("assumed", text, ""), place, 1)
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """All notes: first `recognised`, then `assumed`, each in order of appearance."""
         kinds: tuple[NoteKind, ...] = ("recognised", "assumed")
         return tuple(
-            Note(kind, text, count, tuple(places))
+            Note(kind, text, count, tuple(places), left_out)
             for group in kinds
-            for (kind, text), (count, places) in self._counts.items()
+            for (kind, text, left_out), (count, places) in self._counts.items()
             if kind == group
         )
 
-    def _add(self, kind: NoteKind, text: str, place: Place | None, count: int) -> None:
-        before, places = self._counts.get((kind, text), (0, []))
+    def _add(self, key: tuple[NoteKind, str, str], place: Place | None, count: int) -> None:
+        before, places = self._counts.get(key, (0, []))
         if place is not None and len(places) < _EXAMPLES:
             places.append(place)
-        self._counts[kind, text] = (before + count, places)
+        self._counts[key] = (before + count, places)

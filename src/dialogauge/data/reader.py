@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from dialogauge.core import Conversation, FileFault, Message, Place, RecordFault, UsageError
 from dialogauge.core.values import Value
-from dialogauge.data.field_map import NO_MAP, FieldMap
+from dialogauge.data.field_map import NO_MAP, FieldMap, paths_of
 from dialogauge.data.formats import forced_format, format_of
 from dialogauge.data.formats.base import Context, Format, Outcome, Sample
+from dialogauge.data.formats.chat import CHAT
+from dialogauge.data.formats.columns import named_columns
+from dialogauge.data.formats.csv_table import CSV
+from dialogauge.data.formats.payloads import asked, replied
 from dialogauge.data.formats.rated_studies import reading_order
+from dialogauge.data.formats.requests import REQUESTS
+from dialogauge.data.formats.rows import ROWS
+from dialogauge.data.formats.spans import SAME_ID
+from dialogauge.data.formats.tracers import LANGSMITH
 from dialogauge.data.json_values import (
     JsonValue,
     is_document,
@@ -34,6 +42,7 @@ from dialogauge.data.notes import (
     too_long,
 )
 from dialogauge.data.opening import locate
+from dialogauge.data.paths import MISSING, look_up
 from dialogauge.data.ratings import absent_turns
 from dialogauge.data.reasoning import REASONING, without_reasoning
 from dialogauge.data.sources import LineStream
@@ -41,6 +50,8 @@ from dialogauge.data.unknown import of_another_kind, unrecognised
 
 _SNIFFED = 20
 """Records or lines that decide the format."""
+_FLAT: Final = (ROWS, CSV, CHAT)
+_FORMAT: Final = "its format, with its strings opened or not"
 _SAMPLED = 1 << 16
 """Bytes of such a line."""
 _REASONED: Final = f"messages have reasoning: kept under {REASONING!r}, no judge reads it"
@@ -119,8 +130,8 @@ class ConversationReader:
         self._refused = 0
         ids = IdPlaces()
         if self._left_out:
-            text = "files of folders were left out: their ending is none of ours"
-            self._book.recognise(text, count=self._left_out)
+            reason = "in a folder, and their ending is none of ours"
+            self._book.leave_out(reason, count=self._left_out, what="files")
         anything, broken = False, None
         for number, stream in enumerate(self._streams):
             try:
@@ -158,14 +169,14 @@ class ConversationReader:
             if not source.member:
                 raise unrecognised(stream, self._mapping)
             place = Place(source.name)
-            self._book.recognise("files of folders were left out: not recognised as conversations", place)
+            self._book.leave_out("in a folder, and not recognised as conversations", place, what="files")
             return
         name, text = file_format.name, f"conversations read as {file_format.name}"
         converted = failed = 0
         self._files[source.name] = FileCounts(name)
         try:
             for outcome in file_format.read(stream, Context(source, self._mapping, self._book)):
-                checked = self._checked(outcome, number, ids)
+                checked = self._checked(outcome, number, ids, drawn=file_format is REQUESTS)
                 if isinstance(checked, Conversation):
                     converted += 1
                 else:
@@ -182,12 +193,15 @@ class ConversationReader:
         if converted + failed == 0:
             raise file_fault(Place(source.name), "the file has no conversations", f"read as {name}")
 
-    def _checked(self, outcome: Outcome, number: int, ids: IdPlaces) -> Outcome:
+    def _checked(self, outcome: Outcome, number: int, ids: IdPlaces, *, drawn: bool) -> Outcome:
         if isinstance(outcome, RecordFault):
             return outcome
         place = outcome.place or Place(self._streams[number].source.name)
         first = ids.add(name_of(outcome), number, place.line or 0)
-        if first is not None:
+        if drawn and ids.add(repr((outcome.id, outcome.messages)), number, place.line or 0) is None and first:
+            self._book.recognise(SAME_ID, place)
+            outcome = replace(outcome, id=f"{outcome.id}~{number + 1}:{place.line or 0}")
+        elif first is not None:
             before = Place(self._streams[first[0]].source.name, first[1] or None)
             return record_fault(place, f"the id was seen before, at {before}", "ids must differ")
         try:
@@ -197,12 +211,18 @@ class ConversationReader:
 
     def _format(self, stream: LineStream) -> Format | None:
         """Return the format that is forced or recognised; raises `FileFault` for one that cannot be used."""
-        if self._forced is not None and (fault := of_another_kind(stream, self._forced)):
-            raise fault
-        known = self._forced or _sniff(stream, self._mapping)
-        if known is not None:
-            expect_order(known, self._mapping, stream.source.name)
-        return known
+        if _FORMAT not in stream.memo:
+            forced = self._forced
+            if forced is not None and (fault := of_another_kind(stream, forced)):
+                raise fault
+            known = _sniff(stream, self._mapping) if forced in (None, CSV) else forced
+            if forced is None or (forced is CSV and known is not CSV):
+                known = _of_opened(stream, known if forced is None else None, self._mapping)
+            stream.memo[_FORMAT] = known or forced
+        settled: Format | None = stream.memo[_FORMAT]
+        if settled is not None:
+            expect_order(settled, self._mapping, stream.source.name)
+        return settled
 
 
 def name_of(conversation: Conversation) -> str:
@@ -294,6 +314,32 @@ def _sniff(stream: LineStream, mapping: FieldMap) -> Format | None:
         raise file_fault(Place(stream.source.name), "the file is empty", "is it still being written?")
     formats = (format_of(sample) for sample in _samples(stream, mapping))
     return next((one for one in formats if one is not None), None)
+
+
+def _of_opened(stream: LineStream, known: Format | None, mapping: FieldMap) -> Format | None:
+    """Return the format of a source; where only its opened strings are in one, it is read with these."""
+    inside = [path for path in paths_of(mapping) if "." in path]
+    if known not in (None, *_FLAT, LANGSMITH) and not inside:
+        return known
+    from dialogauge.data.json_cells import opened_streams
+
+    for view in opened_streams(stream):
+        within, first = _sniff(view, mapping), next(json_values(view))
+        record = first.value if isinstance(first, JsonValue) and isinstance(first.value, dict) else {}
+        leads = any(look_up(record, path) is not MISSING for path in inside)
+        if within is not None and (known is None or leads or within not in _FLAT):
+            stream.memo.update(view.memo)
+            return within
+        if known in _FLAT and mapping == NO_MAP and _is_packed(record):
+            return None
+    return known
+
+
+def _is_packed(record: dict[str, Any]) -> bool:
+    """Say whether prompt and reply of a row are objects, and hold no messages: they are not what was said."""
+    named = named_columns(tuple(record), NO_MAP)
+    pair = [record.get(named.get(name, "")) for name in ("prompt", "reply")]
+    return all(isinstance(one, dict) for one in pair) and asked(pair[0]) is None and replied(pair[1]) is None
 
 
 def _samples(stream: LineStream, mapping: FieldMap) -> Iterator[Sample]:

@@ -22,6 +22,8 @@ LARGEST: Final = 16 << 20
 """Bytes of a record, and of a line, at most: what is made of it takes several times as much memory."""
 _BLOCK: Final = 1 << 18
 _BEGINS: Final = "begins with"
+OPENED: Final = "keys of strings that hold JSON"
+UNOPENED: Final = "records without one"
 _NEVER_TEXT: Final = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 
 
@@ -71,7 +73,13 @@ class LineStream(Value):
         return first
 
     def note_unread(self, notes: NoteBook) -> None:
-        """Note the cells of a workbook that were read as empty, once it was read."""
+        """Note the cells of a workbook that were read as empty, and what was opened, once it was read."""
+        if opened_keys := self.memo.get(OPENED):
+            keys = ", ".join(sorted(map(repr, opened_keys)))
+            text = f"files have JSON in strings or cells, read as such: {keys}"
+            notes.recognise(text, Place(self.source.name))
+        if unopened := self.memo.get(UNOPENED):
+            notes.leave_out("no JSON in them", Place(self.source.name), count=unopened, what="records")
         cells = self.source.zipped.unread if self.source.zipped is not None else None
         if cells:
             text = "workbooks have formulas without a stored result: read as empty cells"

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from statistics import fmean
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -20,12 +20,17 @@ from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.json_values import JsonValue, begins_json, json_values, starts_json
 from dialogauge.data.notes import NoteBook, excerpt, file_fault
 from dialogauge.data.sources import LineStream, as_utf8
-from dialogauge.data.tables import open_table, read_header
+from dialogauge.data.tables import Row, open_table, read_header
+
+if TYPE_CHECKING:
+    from dialogauge.data.proposals import Trial
 
 Leaves = Mapping[str, Any]
 """Path -> value, of what is no object."""
 
 _MOST_KEYS: Final = 20
+_TRIED: Final = 4
+"""Maps at most."""
 _LOOKED_AT: Final = 20
 """Records or lines."""
 _DEEP: Final = 4
@@ -87,19 +92,45 @@ def unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
             content = f"as a table it has the columns {_listed(columns)}; {what}"
         elif _is_json(lines[0]):
             content = "its lines are JSON, but no objects and no lists of messages"
-        records = _rows(stream) if columns else []
+        records = [dict(row.cells) for row in islice(_table(stream), _LOOKED_AT)] if columns else []
     else:
         first = next(json_values(stream))
         if isinstance(first, RecordFault):
             return file_fault(first.place or place, first.message, first.hint or format_hint())
-        values = [v.value for v in islice(json_values(stream), _LOOKED_AT) if isinstance(v, JsonValue)]
-        records = [value for value in values if isinstance(value, dict)]
+        records = _records_of(stream)
         content = f"it is JSON, and its first record has {_described(first.value)}"
-    for named in chain(likely_maps(records), likely_maps(_within(records))):
-        if mapping == FieldMap() and (talk := _read_by(named, stream)) is not None:
-            hint = f"--map '{named}' reads the first as {_outlined(talk)}"
-            return file_fault(place, f"unknown format: {content}", hint)
-    return file_fault(place, f"unknown format: {content}", format_hint(records))
+    fault = f"unknown format: {content}"
+    proposed, withheld = _proposed(stream, records) if mapping == FieldMap() else ("", "")
+    return file_fault(place, fault, proposed or f"{withheld}{format_hint(records)}")
+
+
+def _proposed(stream: LineStream, records: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """Return a map that reads all records, as a question; else why the likeliest one is withheld."""
+    from dialogauge.data.json_cells import opened_streams
+
+    withheld = ""
+    opened = ((view, _records_of(view)) for view in opened_streams(stream))
+    views: Iterator[tuple[LineStream, Sequence[Mapping[str, Any]]]] = chain([(stream, records)], opened)
+    for view, own in views:
+        for named in islice(chain(likely_maps(own), likely_maps(_within(own))), _TRIED):
+            trial = _read_by(named, view)
+            if trial is None or trial.first is None:
+                continue
+            every = (row.cells for row in _table(view)) if not starts_json(view) else _values(view)
+            why = trial.objection(every)
+            if not why:
+                reads = f"reads the first as {_outlined(trial.first)}"
+                return f"--map '{named}' {reads}, and {trial.conversations:,} in all: is that meant?", ""
+            withheld = withheld or f"no map is proposed: by {named} {why}; "
+    return "", withheld
+
+
+def _values(stream: LineStream) -> Iterator[Any]:
+    return (value.value for value in json_values(stream) if isinstance(value, JsonValue))
+
+
+def _records_of(stream: LineStream) -> list[dict[str, Any]]:
+    return [value for value in islice(_values(stream), _LOOKED_AT) if isinstance(value, dict)]
 
 
 def _within(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -141,12 +172,11 @@ def _columns(lines: Sequence[str]) -> tuple[str, ...]:
     return columns if len(columns) > 1 else ()
 
 
-def _rows(stream: LineStream) -> list[dict[str, Any]]:
+def _table(stream: LineStream) -> Iterator[Row]:
     try:
-        rows = list(islice(open_table(stream).rows, _LOOKED_AT))
+        yield from (row for row in open_table(stream).rows if isinstance(row, Row))
     except FileFault:
-        return []
-    return [dict(row.cells) for row in rows if not isinstance(row, RecordFault)]
+        return
 
 
 def _described(value: object) -> str:
@@ -165,29 +195,22 @@ def _outlined(talk: Conversation) -> str:
     return ", ".join(f"{m.role}: {excerpt(m.text, 24)}" for m in talk.messages[:3])
 
 
-def _read_by(named: str, stream: LineStream) -> Conversation | None:
-    """Return the first conversation that a map reads, one with a user and an assistant."""
+def _read_by(named: str, stream: LineStream) -> Trial | None:
+    """Return what a map makes of all records; None where it reads none."""
+    from dialogauge.data.proposals import Trial
+
     try:
         mapping = read_field_map(named)
     except ConfigError:
         return None
     if starts_json(stream):
-        first = next(v.value for v in json_values(stream) if isinstance(v, JsonValue))
-        sample = Sample(stream.source, mapping, record=first)
+        sample = Sample(stream.source, mapping, record=next(_values(stream), None))
     else:
         texts = tuple(raw.decode("utf-8", "replace") for _, raw in islice(stream.written(), _LOOKED_AT))
         sample = Sample(stream.source, mapping, lines=texts)
     reading = format_of(sample)
-    if reading is None:
-        return None
-    outcome = next(reading.read(stream, Context(stream.source, mapping, NoteBook())), None)
-    if not isinstance(outcome, Conversation):
-        return None
-    first = {
-        role: next((m.text for m in outcome.messages if m.role == role), None)
-        for role in ("user", "assistant")
-    }
-    return None if None in first.values() or first["user"] == first["assistant"] else outcome
+    context = Context(stream.source, mapping, NoteBook())
+    return None if reading is None else Trial().read(reading.read(stream, context))
 
 
 def likely_maps(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -273,6 +273,8 @@ class RunSettings(Value, kw_only=True):
     """What was asked for, by flat name, without secrets: for the manifest."""
     command: str = ""
     seed: int = 0
+    left_out: Callable[[], Mapping[str, Any]] = dict
+    """Returns what of the input was left out, once it is read."""
 
 
 class StudyRun(Value, Generic[R]):
@@ -578,5 +580,5 @@ def _manifest(study: Study[R], settings: RunSettings, queue: UnitQueue, ending: 
         unreadable_records=[str(fault) for fault in ending.unreadable[:FAULTS_KEPT]],
         written=datetime.now(UTC).isoformat(timespec="seconds"),
         versions=versions(),
-        facts=facts.more,
+        facts={**facts.more, **({"left_out": left_out} if (left_out := settings.left_out()) else {})},
     )

@@ -79,8 +79,8 @@ def test_the_files_of_a_zip_file_are_read_in_order_and_named(tmp_path):
     assert [getattr(o, "id", None) for o in outcomes] == ["a1", "a2", "b1", None, "b2"]
     assert str(outcomes[3].place) == f"{path}/export/b.jsonl:2"
     notes = {note.text: note.count for note in reader.notes}
-    assert notes["files of folders were left out: their ending is none of ours"] == 1
-    assert notes["files of folders were left out: not recognised as conversations"] == 1
+    assert notes["files were left out: in a folder, and their ending is none of ours"] == 1
+    assert notes["files were left out: in a folder, and not recognised as conversations"] == 1
 
 
 def test_ids_are_made_from_the_names_in_the_zip_file(tmp_path):
@@ -296,7 +296,7 @@ def test_tar_files_are_read_as_zip_files_are(tmp_path, ending):
     reader = read_conversations([str(path)])
     assert [talk.id for talk in reader] == ["a", "b"]
     notes = {note.text: note.count for note in reader.notes}
-    assert notes["files of folders were left out: their ending is none of ours"] == 1
+    assert notes["files were left out: in a folder, and their ending is none of ours"] == 1
     if ending != "data":
         assert ids(tmp_path) == ["a", "b"]
 

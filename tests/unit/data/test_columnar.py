@@ -93,7 +93,7 @@ def test_a_data_set_as_hugging_face_saves_it(tmp_path):
         writer.write_table(table)
     talks, notes = read(tmp_path / "set")
     expect_talks(talks)
-    assert any("3 files of folders were left out: not recognised" in note for note in notes)
+    assert any("3 files were left out: in a folder, and not recognised" in note for note in notes)
 
 
 def test_an_arrow_file_and_one_in_a_zip_file(tmp_path):

@@ -7,11 +7,11 @@ from importlib.resources import files
 from dialogauge.core import UsageError
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.arenas import ARENA, ULTRAFEEDBACK, WILDCHAT
-from dialogauge.data.formats.base import Format, RecordFormat, Sample
+from dialogauge.data.formats.base import Format, Sample
 from dialogauge.data.formats.chat import CAPTIONS, CHAT
 from dialogauge.data.formats.chat_apps import CHATGPT, GEMINI
 from dialogauge.data.formats.coding_agents import AIDER, CLAUDE_CODE, CODEX
-from dialogauge.data.formats.csv_table import csv_format, mapped_format
+from dialogauge.data.formats.csv_table import CSV, mapped_format
 from dialogauge.data.formats.documents import wrapped_format
 from dialogauge.data.formats.evaluations import INSPECT, LM_EVAL, PROMPTFOO
 from dialogauge.data.formats.lists import (
@@ -59,7 +59,6 @@ _OF_JSON: tuple[Format, ...] = (
     *(AGENTS, ASSISTANTS, LANGCHAIN, RESPONSES, PARTS, ANTHROPIC),
     *(SHAREGPT, CARD, EXCHANGES, OPENAI, TURNS, TEMPLATE, ROWS),
 )
-CSV = csv_format([one for one in _OF_JSON if isinstance(one, RecordFormat)])
 WRAPPED = wrapped_format(_OF_JSON, ROWS)
 FORMATS = (*_OF_JSON, WRAPPED, AIDER, CAPTIONS, TEMPLATE_TEXT, USS, CHAT, CSV)
 """In order of recognition: the more specific first."""
@@ -107,5 +106,10 @@ def named_format(name: str) -> Format:
 
 
 def format_of(sample: Sample) -> Format | None:
-    """Return the first format that recognises the beginning of a source."""
-    return next((f for f in FORMATS if f.recognises(sample)), None)
+    """Return the first format that recognises the beginning of a source, and that obeys the field map."""
+    mapping, obeying = sample.mapping, FORMATS
+    if mapping.messages is not None:
+        obeying = (EXCHANGES, OPENAI, WRAPPED)
+    elif mapping.prompt is not None or mapping.reply is not None:
+        obeying = (ROWS, WRAPPED, CSV)
+    return next((f for f in obeying if f.recognises(sample)), None)

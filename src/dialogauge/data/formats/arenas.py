@@ -22,7 +22,7 @@ from dialogauge.data.formats.base import (
 )
 from dialogauge.data.formats.fields import conversation_from, text_at
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.formats.payloads import CHOICES_LEFT_OUT
+from dialogauge.data.formats.payloads import OTHER_CHOICES
 from dialogauge.data.json_values import JsonValue, is_message_list, json_values
 from dialogauge.data.notes import IdPlaces, excerpt
 from dialogauge.data.sources import LineStream
@@ -68,7 +68,7 @@ def answered(record: Mapping[str, Any], entry: Entry) -> Conversation:
         hint = f"put MT-Bench's {_QUESTIONS} beside the answers or up to {_ABOVE} folders above"
         raise fault_in(entry, what, hint)
     if len(choices) > 1:
-        entry.context.notes.recognise(CHOICES_LEFT_OUT, entry.place, count=len(choices) - 1)
+        entry.leave_out(OTHER_CHOICES, len(choices) - 1)
     entry.recognise(f"answers were put behind the questions of {_QUESTIONS}")
     pairs = zip(prompts, replies, strict=False)
     messages = [(Message("user", prompt), Message("assistant", reply)) for prompt, reply in pairs]

@@ -59,6 +59,12 @@ class Entry:
         """Note something that follows from the format."""
         self.context.notes.recognise(text, self.place)
 
+    def leave_out(
+        self, reason: str, count: int = 1, what: str = "messages", *, assumed: bool = False
+    ) -> None:
+        """Count and note what of the record is left out, and why."""
+        self.context.notes.leave_out(reason, self.place, count=count, what=what, assumed=assumed)
+
     def assume(self, text: str, hint: str | None = None) -> None:
         """Note something that may be wrong."""
         self.context.notes.assume(text, self.place, hint=hint)

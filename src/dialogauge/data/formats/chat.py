@@ -134,13 +134,13 @@ _FILE: Final = lazy_pattern(
     re.IGNORECASE,
 )
 EDITED: Final = "messages were edited: read as they are now"
-DELETED: Final = "messages were left out: somebody deleted them"
+DELETED: Final = "somebody deleted them"
 
 
 def _as_sent(text: str, place: Place, context: Context) -> str | None:
     """Return what somebody sent by a messenger, None where it was deleted; note what happened to it."""
     if _GONE.fullmatch(text):
-        context.notes.recognise(DELETED, place)
+        context.notes.leave_out(DELETED, place)
         return None
     if _FILE.fullmatch(text.strip()):
         context.notes.recognise("messages have a file, of which the export has at most the name", place)
@@ -250,9 +250,9 @@ def _pass_over(line: ChatLine, context: Context) -> None:
     """Note a line that nobody speaks; raises `RecordFault` where the reading is strict."""
     place = Place(context.source.name, line.number)
     if line.notice:
-        context.notes.recognise("lines of a messenger itself were left out", place)
+        context.notes.leave_out("of a messenger itself", place, what="lines")
     else:
-        context.notes.assume("lines were left out: they stand before the first speaker", place)
+        context.notes.leave_out("they stand before the first speaker", place, what="lines", assumed=True)
 
 
 def chat_of(talk: ChatSoFar, number: int, context: Context, *, joint: str = "\n") -> Outcome:
@@ -355,7 +355,9 @@ def _read_captions(stream: LineStream, context: Context) -> Iterator[Outcome]:
             line = ChatLine(line.number, line.text)
         if not talk.take(line):
             place = Place(context.source.name, line.number)
-            context.notes.assume("captions were left out: they stand before the first speaker", place)
+            context.notes.leave_out(
+                "they stand before the first speaker", place, what="captions", assumed=True
+            )
         last = line.name or last
     if not talk.size:
         what = "the captions do not say who speaks"

@@ -94,10 +94,8 @@ def _branch(nodes: Mapping[str, Any], last: object, entry: Entry) -> list[Source
     except ValueError as error:
         raise fault_in(entry, str(error)) from error
     spoken = {name for name, node in nodes.items() if _speaks(node.get("message"))}
-    if not spoken.issubset(shown):
-        entry.recognise(
-            "conversations have messages that were regenerated or edited: only what was last shown"
-        )
+    if others := len(spoken.difference(shown)):
+        entry.leave_out("regenerated or edited, and not what was last shown", others)
     return [nodes[name]["message"] for name in shown if nodes[name].get("message") is not None]
 
 
@@ -134,7 +132,7 @@ def _messages(sources: Sequence[Source], entry: Entry) -> Iterator[Message]:
         if role not in ROLES:
             raise fault_in(entry, *unknown_role(number, role))
         if text_at(body, "content_type") in _REASONING:
-            entry.recognise("conversations have reasoning that the user did not read: left out")
+            entry.leave_out("reasoning that the user did not read")
             continue
         hidden, content = _is_hidden(source), _content(body, number, entry)
         ends = number == len(sources) and role == "assistant"
@@ -250,7 +248,7 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
             if isinstance(record, RecordFault):
                 yield record
             elif isinstance(record, dict) and _is_activity(record) and not _is_prompt(record):
-                entry.recognise("activities are no prompts (feedback, canvases, settings): left out")
+                entry.leave_out("no prompts (feedback, canvases, settings)", what="activities")
             else:
                 yield _convert_gemini(record, entry)
         except RecordFault as fault:
@@ -329,7 +327,7 @@ def _session(record: Mapping[str, Any], entry: Entry) -> Conversation:
     for number, value in enumerate(record["messages"], start=1):
         kind = value.get("type") if isinstance(value, dict) else None
         if kind in _NOTICES:
-            entry.recognise("lines of the program itself were left out")
+            entry.leave_out("of the program itself", what="lines")
         elif kind not in _SPEAKERS:
             raise fault_in(entry, f"message {number} is {excerpt(value)}: of no known type")
         else:

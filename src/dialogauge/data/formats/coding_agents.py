@@ -68,7 +68,7 @@ def _read_aider(stream: LineStream, context: Context) -> Iterator[Outcome]:
             yield from _finished(session, number, context)
             session, number = _AiderChat(at, start[1]), number + 1
         elif session.take(text, ends):
-            context.notes.recognise("lines of aider itself were left out", Place(context.source.name, at))
+            context.notes.leave_out("of aider itself", Place(context.source.name, at), what="lines")
     yield from _finished(session, number, context)
 
 
@@ -93,11 +93,11 @@ def _finished(session: _AiderChat, number: int, context: Context) -> Iterator[Ou
         if not (role == "user" and text.startswith("/") and then == "user")
     ]
     if left_out := len(spoken) - len(kept):
-        context.notes.recognise("commands of the user without a reply were left out", place, count=left_out)
+        context.notes.leave_out("commands of the user without a reply", place, count=left_out)
     if any(message.role == "user" for message in kept):
         yield Conversation(name, tuple(kept), metadata={"started": session.time}, place=place)
     elif number:
-        context.notes.recognise("sessions in which nothing was asked were left out", place)
+        context.notes.leave_out("nothing was asked", place, what="sessions")
 
 
 AIDER = TextFormat("aider", _recognises_aider, _read_aider, json=False)
@@ -198,7 +198,7 @@ class _Transcript:
             before = self.parents.get(before, before)
         message = _message(line)
         if message is None or session is None:
-            entry.recognise("lines are no messages (snapshots, summaries, progress): left out")
+            entry.leave_out("no messages (snapshots, summaries, progress)", what="lines")
             if uuid is not None:
                 self.parents[uuid] = before
             return
@@ -294,7 +294,7 @@ def _standing(spoken: list[_Spoken], entry: Entry) -> list[_Spoken]:
         else:
             gone.add(one.uuid)
     if len(standing) < len(spoken):
-        entry.recognise("conversations have prompts that the user took back: left out with what followed")
+        entry.leave_out("prompts that the user took back, and what followed", len(spoken) - len(standing))
     return standing
 
 
@@ -345,7 +345,7 @@ class _Session:
         if not is_message(item):
             raise fault_in(entry, f"the item is {excerpt(item)}: of no known form")
         if _is_added(item):
-            entry.recognise("messages that the program adds in the name of the user were left out")
+            entry.leave_out("added by the program in the name of the user")
             return
         self.size += MESSAGE + len(str(item))
         if self.size > LONGEST:

@@ -18,9 +18,9 @@ from dialogauge.data.formats.order import branch, in_time, latest
 from dialogauge.data.notes import excerpt
 from dialogauge.data.paths import MISSING, condition_of, is_there, path_of, text_of, word_of
 
-_EMPTY: Final = "messages were left out: they say nothing"
-_BRANCHES: Final = "messages were left out: regenerated or edited, they are on no branch that was shown"
-_VERSIONS: Final = "versions of messages are left out: they stand beside the chosen one"
+_EMPTY: Final = "they say nothing"
+_BRANCHES: Final = "regenerated or edited, and on no branch that was shown"
+_VERSIONS: Final = "they stand beside the one that was chosen"
 ITEMS: Final = "@"
 """The messages of a record, in its paths."""
 _DEEPEST: Final = 200
@@ -103,7 +103,7 @@ def _chosen(item: Any, number: int, version: tuple[str, str], entry: Entry) -> A
     if not isinstance(versions, list) or not 0 <= at < len(versions):
         raise fault_in(entry, f"message {number} is {excerpt(item)}: it has no chosen version")
     if len(versions) > 1:
-        entry.context.notes.recognise(_VERSIONS, entry.place, count=len(versions) - 1)
+        entry.leave_out(_VERSIONS, len(versions) - 1, "versions of messages")
     return versions[at]
 
 
@@ -149,7 +149,7 @@ def _branch(items: list[Item], record: Any, tree: Tree, entry: Entry) -> Sequenc
     except ValueError as error:
         raise fault_in(entry, str(error)) from error
     if len(shown) < len(items):
-        entry.context.notes.recognise(_BRANCHES, entry.place, count=len(items) - len(shown))
+        entry.leave_out(_BRANCHES, len(items) - len(shown))
     return [by_id[id] for id in shown]
 
 
@@ -166,7 +166,7 @@ class _Speaker:
         """Yield what a message says: one message, none, or a prompt and its reply."""
         form = self.form
         if why := self._left_out(item):
-            self.entry.recognise(f"messages were left out: {form.left_out or why}")
+            self.entry.leave_out(form.left_out or why)
             return
         if form.pair is not None:
             for role, path in zip(("user", "assistant"), form.pair, strict=True):
@@ -175,7 +175,7 @@ class _Speaker:
             return
         role, content = self._role(item), self._content(item)
         if content in ("", []):
-            self.entry.recognise(f"messages were left out: {form.left_out}" if form.left_out else _EMPTY)
+            self.entry.leave_out(form.left_out or _EMPTY)
             return
         kept = {key: item[key] for key in form.keep if is_there(item.get(key))}
         yield {"role": role, "content": content, **kept, **_scores(item, form.rated_replies)}

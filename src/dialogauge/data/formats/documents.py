@@ -31,6 +31,7 @@ from dialogauge.data.json_values import (
     json_values,
     object_parts,
     outline,
+    starts_json,
     value_of,
 )
 from dialogauge.data.notes import excerpt, file_fault, record_fault
@@ -157,7 +158,7 @@ class _Holder(Value):
         if not isinstance(record, dict) or not (_by_id(record) or self.within(record, sample)):
             return False
         stream = LineStream(sample.source)
-        return is_object(stream) or len(list(islice(json_values(stream), 2))) == 1
+        return starts_json(stream) and (is_object(stream) or len(list(islice(json_values(stream), 2))) == 1)
 
     def within(self, record: dict[str, Any], sample: Sample) -> tuple[str, Format] | None:
         """Return the one list of records in a document, and their format."""

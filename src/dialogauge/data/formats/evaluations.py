@@ -15,7 +15,7 @@ from dialogauge.data.formats.chat import YAML_CHAT, yaml_messages
 from dialogauge.data.formats.documents import listed, read_beside
 from dialogauge.data.formats.fields import object_at, rating_in, text_at
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.formats.payloads import CHOICES_LEFT_OUT, asked, messages_in
+from dialogauge.data.formats.payloads import OTHER_CHOICES, asked, messages_in
 from dialogauge.data.formats.rendered import is_rendered, unrendered
 from dialogauge.data.formats.roles import role_named
 from dialogauge.data.json_values import is_message_list, too_deep
@@ -103,7 +103,7 @@ def _reply_of_lm_eval(resps: object, options: object, entry: Entry) -> str:
     if not texts or not all(isinstance(text, str) for text in texts):
         raise fault_in(entry, f"the resps are {excerpt(resps)}: no texts")
     if len(texts) > 1:
-        entry.context.notes.recognise(CHOICES_LEFT_OUT, entry.place, count=len(texts) - 1)
+        entry.leave_out(OTHER_CHOICES, len(texts) - 1)
     return str(texts[0])
 
 

@@ -20,7 +20,7 @@ MESSAGE_KEYS = frozenset({"rating", "ratings", "satisfaction", "score"})
 """Keys of an assistant message with ratings of its turn."""
 
 PERHAPS = frozenset({"stars", "thumbs", "thumb", "feedback", "vote", "csat"}) | {
-    *("thumbs_up", "star_rating", "user_rating", "user_feedback"),
+    *("thumbs_up", "star_rating", "user_rating", "user_feedback", "annotation", "feedbacks"),
 }
 """Keys of an assistant message or a record that rate it where they hold a number or a thumb."""
 
@@ -37,7 +37,7 @@ RECORD_KEYS = {
 REPLIES: Final = (
     *("response", "reply", "assistant_message", "assistant_response", "bot_response", "model_response"),
     *("model_output", "answer", "completion", "assistant", "generated_text", "output", "output_text"),
-    *("回答", "回复", "答案"),
+    *("actual_output", "回答", "回复", "答案"),
 )
 """Keys under which a reply stands beside its prompt, or beside the messages before it."""
 
@@ -76,13 +76,20 @@ def labels_of(
 
 def is_rating(value: object) -> bool:
     """Say whether a value is a number or a thumb, or a row of the long format with one."""
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(one, dict) and is_rating(one) for one in value)
     if isinstance(value, dict):
-        return "score" in value and is_rating(value["score"])
+        return (key := _score_key(value)) is not None and is_rating(value[key])
     try:
         score = as_score(value)
     except ValueError:
         return False
     return not isinstance(score, str) or thumb_of(score) is not None
+
+
+def _score_key(value: Mapping[str, Any]) -> str | None:
+    """Return the key of the score in what an app keeps of one click, with what was said of it."""
+    return next((key for key in ("score", "rating") if isinstance(value.get(key), int | float | str)), None)
 
 
 def message_ratings(
@@ -168,6 +175,9 @@ def ratings_in(
     elif isinstance(value, dict):
         if "dimension" in value and (scored := next((k for k in _SCORED if k in value), None)):
             value = {**value, "score": value[scored]}
+        elif key in PERHAPS and "score" not in value and _score_key(value):
+            notes = (text_at(value, name) for name in ("comment", "content", "reason"))
+            value = {"score": value["rating"], "note": next(filter(None, notes), None)}
         if "score" in value:
             yield rating_in(value, key, conversation_id, turn, entry)
             return

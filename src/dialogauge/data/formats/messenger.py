@@ -31,13 +31,13 @@ _OF_OTHERS: Final = (
 )
 """Keys of lines of SillyTavern, and of messages of Botpress."""
 _COLUMNS: Final = ("conversation_id", "role", "content", "timestamp", "speaker")
-_SWIPES: Final = "replies are left out: they stand beside the one that was chosen (swipes)"
-_NOTICES: Final = "lines of a messenger itself were left out"
+_SWIPES: Final = "replies beside the one that was chosen (swipes)"
+_NOTICES: Final = "of a messenger itself"
 _CHANGES: Final = ("edited", "edited_unixtime", "timestampEdited", "lastEditedDateTime")
 _DELETIONS: Final = ("tombstone", "message_deleted", "messageDelete")
 _PAGE: Final = "value"
 """The list in a page of messages of Teams; other exports list them under `messages`."""
-_ALONE: Final = "messages stand in no thread, and no bot speaks among them: left out"
+_ALONE: Final = "in no thread, and no bot speaks among them"
 
 Item = Mapping[str, Any]
 
@@ -160,7 +160,7 @@ def _tally(stream: LineStream, context: Context) -> _Tally:
         raise file_fault(Place(context.source.name), what, hint)
     together = any(roles[speaker] == "assistant" for speaker in alone)
     if alone and not together:
-        context.notes.recognise(_ALONE, Place(context.source.name), count=alone.total())
+        context.notes.leave_out(_ALONE, Place(context.source.name), count=alone.total())
     return _Tally(roles, together)
 
 
@@ -194,10 +194,10 @@ def _all_spoken(stream: LineStream, context: Context) -> Iterator[tuple[_Said | 
                 raise fault_in(entry, f"the message is {excerpt(value)}: not an object")
             spoken = _spoken_by(head, value)
             if isinstance(swipes := value.get("swipes"), list) and len(swipes) > 1 and spoken and spoken.bot:
-                context.notes.recognise(_SWIPES, entry.place, count=len(swipes) - 1)
+                entry.leave_out(_SWIPES, len(swipes) - 1)
             if spoken is None:
                 gone = value.get("subtype", value.get("type")) in _DELETIONS or value.get("deletedDateTime")
-                entry.recognise(DELETED if gone else _NOTICES)
+                entry.leave_out(DELETED if gone else _NOTICES)
             elif not spoken.speaker:
                 raise fault_in(entry, f"the message is {excerpt(value)}: it does not say who speaks")
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -21,6 +21,8 @@ from dialogauge.data.reasoning import without_reasoning
 
 _ROLES = frozenset(ROLES)
 _KEYS = frozenset({"tool_calls", "tool_call_id", "name", "function_call"})
+_USED: Final = ("tools_called", "toolsCalled")
+_INPUTS: Final = ("input_parameters", "inputParameters", "input")
 _SPEAKS_WITHOUT = ("tool_calls", "function_call", "refusal", "audio")
 
 NO_MESSAGES: Final = "conversations have no messages: counted as absent, not judged"
@@ -69,7 +71,8 @@ class MessageReader:
     def read(self, raw: object) -> tuple[Message, ...]:
         """Return the messages of a list; raises `RecordFault` for anything else."""
         if not isinstance(raw, list):
-            raise fault_in(self.entry, f"the messages are {excerpt(raw)}: not a list")
+            hint = "write the list as JSON: is it cut off?" if isinstance(raw, str) else None
+            raise fault_in(self.entry, f"the messages are {excerpt(raw)}: not a list", hint)
         if not raw:
             raise fault_in(self.entry, "the conversation has no messages")
         timed = isinstance(raw[0], dict) and len(raw[0]) > _BARE
@@ -111,6 +114,7 @@ class MessageReader:
         if not isinstance(item, dict):
             raise fault_in(self.entry, f"message {number} is {excerpt(item)}: not an object")
         role = self._role(item, number)
+        out += used_tools(item, number, self.entry)
         calls = self._calls(item, number)
         answers = item.get("tool_call_id")
         if item.get("role") == "function" and role == "tool" and answers is None:
@@ -225,6 +229,17 @@ class MessageReader:
         if rated:
             self.rated.append((index, rated))
         return extra
+
+
+def used_tools(item: Mapping[str, Any], number: int, entry: Entry) -> Iterator[Message]:
+    """Yield the calls and results that stand beside the reply which they led to, as DeepEval has them."""
+    used: list[Any] = next((item[key] for key in _USED if isinstance(item.get(key), list)), [])
+    for at, call in enumerate(used):
+        name, id = call.get("name") if isinstance(call, dict) else None, f"used_{number}_{at}"
+        if isinstance(name, str):
+            arguments = next((call[key] for key in _INPUTS if call.get(key) is not None), "")
+            yield Message("assistant", None, (ToolCall(id, name, arguments_of(arguments, entry)),))
+            yield Message("tool", result_of(call.get("output"), number, entry), tool_call_id=id, name=name)
 
 
 def with_replies(messages: tuple[Message, ...], entry: Entry) -> tuple[Message, ...]:

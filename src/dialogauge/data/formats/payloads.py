@@ -55,7 +55,7 @@ _SAYING: Final = (
     *("answer", "response", "reply", "output", "output_text", "text", "result", "content"),
     *("completion", "final_output", "generated_text", "message", "assistant"),
 )
-CHOICES_LEFT_OUT: Final = "choices are left out: they stand beside the first of their response (n > 1)"
+OTHER_CHOICES: Final = "choices beside the first of their response (n > 1)"
 _CHOICES: Final = ("choices", "candidates", "generations")
 _LANGCHAIN: Final = frozenset({"human", "ai", "system", "tool", "AIMessageChunk", "HumanMessageChunk"})
 """The types of LangChain's messages."""

@@ -6,6 +6,7 @@ a request repeats what an earlier one was asked and replied.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -16,7 +17,15 @@ from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.formats.blocks import is_block
 from dialogauge.data.formats.fields import REPLIES, conversation_from, text_at
 from dialogauge.data.formats.payloads import is_of_cohere, messages_in, parsed, replied
-from dialogauge.data.formats.spans import ModelCall, TraceScore, TraceSpan, call_of, key_of, span_format
+from dialogauge.data.formats.spans import (
+    SAME_ID,
+    ModelCall,
+    TraceScore,
+    TraceSpan,
+    call_of,
+    key_of,
+    span_format,
+)
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
 
@@ -146,6 +155,7 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
     about = [inner for one in (record, asks) if isinstance(inner := one.get("metadata"), dict)]
     places = (record, asks, *about)
     own = text_at(record, "custom_id") or text_at(replies, "id") or text_at(record, "id") or entry.made_id
+    own = _apart(own, request, response, entry)
     times = (moment_of(inner.get(key)) for inner in (record, replies) for key in _TIMES)
     rest = {name: inner for name, inner in record.items() if name not in (*_USED, key)}
     beside = conversation_from({**rest, "conversation_id": own}, (), (), entry, messages_key="messages")
@@ -168,6 +178,20 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
         about=replace(beside, ratings=()),
         metadata={**beside.metadata, **kept},
     )
+
+
+def _apart(own: str, request: object, response: object, entry: Entry) -> str:
+    """Return the id of a call, with its number where calls before have the same id and say other things."""
+    key, words = hash((own, request is None, response is None)), hash(repr((request, response)))
+    first: dict[int, int] = entry.context.memo.setdefault("first calls", {})
+    if first.setdefault(key, words) == words:
+        return own
+    others: dict[tuple[int, int], int] = entry.context.memo.setdefault(SAME_ID, {})
+    numbers = entry.context.memo.setdefault("calls of an id", Counter())
+    if (key, words) not in others:
+        numbers[key] += 1
+        others[key, words] = numbers[key]
+    return f"{own}~{others[key, words] + 1}"
 
 
 def _first_text(places: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> str | None:

@@ -24,8 +24,8 @@ from dialogauge.data.formats.columns import (
 )
 from dialogauge.data.formats.fields import PERHAPS, UNNAMED, is_rating, ratings_in
 from dialogauge.data.formats.lists import exchanged
-from dialogauge.data.formats.openai import MessageReader, unknown_role, with_replies
-from dialogauge.data.formats.payloads import CHOICES_LEFT_OUT, asked, messages_in, others_in, replied
+from dialogauge.data.formats.openai import MessageReader, unknown_role, used_tools, with_replies
+from dialogauge.data.formats.payloads import OTHER_CHOICES, asked, messages_in, others_in, replied
 from dialogauge.data.formats.rendered import is_rendered, unrendered
 from dialogauge.data.formats.roles import ROLE_ALIASES, note_shared, role_named
 from dialogauge.data.formats.threads import DataRow, Rows, Threads, each_differs, in_threads, whole_rows
@@ -257,7 +257,7 @@ def _exchange(row: DataRow, columns: RowColumns, before: int, entry: Entry) -> I
     rest = columns.rest(row)
     prompt, reply = _prompt(row, columns, entry), columns.value(row, "reply")
     if prompt is None and reply is None:
-        entry.recognise("rows have neither prompt nor reply: left out")
+        entry.leave_out("neither prompt nor reply", what="rows")
     if isinstance(prompt, str) and isinstance(reply, str | None) and is_rendered(prompt):
         yield from _listed(unrendered(prompt, entry, reply), entry)
         return
@@ -267,6 +267,8 @@ def _exchange(row: DataRow, columns: RowColumns, before: int, entry: Entry) -> I
             entry.recognise("rows hold messages as JSON: read as messages")
             yield from _listed(items, entry, others_in(value) if role == "assistant" else 0)
         elif isinstance(value, str | int | float):
+            if role == "assistant":
+                yield from used_tools(rest, before + 1, entry)
             yield Message(role, str(value), extra=rest if role == "assistant" or reply is None else {})
         elif value is not None:
             raise fault_in(
@@ -286,7 +288,7 @@ def _first(row: DataRow, columns: RowColumns, entry: Entry) -> Iterator[Message]
     if items is None and isinstance(listed, list):
         items = messages_in(listed)
     if items is None:
-        entry.assume(f"rows have a {column!r} that cannot be read as messages: left out")
+        entry.leave_out(f"a {column!r} that cannot be read as messages", assumed=True)
     elif items:
         entry.recognise(f"rows have messages before their prompt under {column!r}: read first")
         yield from _listed(items, entry)
@@ -295,7 +297,7 @@ def _first(row: DataRow, columns: RowColumns, entry: Entry) -> Iterator[Message]
 def _listed(items: list[dict[str, Any]], entry: Entry, others: int = 0) -> tuple[Message, ...]:
     """Return the messages in a cell, and note others; by a field map the rows are ordered, and not these."""
     if others:
-        entry.context.notes.recognise(CHOICES_LEFT_OUT, entry.place, count=others)
+        entry.leave_out(OTHER_CHOICES, others)
     return MessageReader(entry, ordered=entry.mapping.order_by is not None).read(items)
 
 

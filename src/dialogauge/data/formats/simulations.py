@@ -167,7 +167,7 @@ def _seen(message: Any, entry: Entry) -> Iterator[Any]:  # noqa: ANN401  # any J
         return
     role, own = message.get("role"), {k: v for k, v in message.items() if v is not None or k == "content"}
     if role == "tool" and own.get("requestor") == "user":
-        entry.recognise("results of tools that the user called: left out, the agent does not see them")
+        entry.leave_out("results of tools that the user called, which the agent does not see")
     elif role == "tool":
         yield {**own, "tool_call_id": own.get("tool_call_id", own.get("id"))}
     elif role != "user" or not own.pop("tool_calls", None) or own.get("content"):

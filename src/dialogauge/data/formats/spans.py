@@ -18,7 +18,7 @@ from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFo
 from dialogauge.data.formats.blocks import result_of
 from dialogauge.data.formats.fields import labels_of, message_ratings
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.formats.payloads import CHOICES_LEFT_OUT, asked, others_in, replied, system_items
+from dialogauge.data.formats.payloads import OTHER_CHOICES, asked, others_in, replied, system_items
 from dialogauge.data.formats.threads import DataRow, Threads, in_threads
 from dialogauge.data.notes import LONGEST, NoteBook, too_long
 from dialogauge.data.ratings import score_at
@@ -28,6 +28,8 @@ from dialogauge.data.splits import message_turns
 SpanKind = Literal["model", "tool", "root", "step"]
 
 _START: Final = "start time"
+SAME_ID: Final = "calls have the id of another and say other things: read as calls of their own"
+"""Under it a source keeps those calls: their ids and numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,9 @@ def _read(
     unsaid = replace(context, notes=NoteBook())
     session = sessions(_spans(rows, timed), Entry(unsaid, Place(context.source.name), context.source.label))
 
+    if same := context.memo.get(SAME_ID):
+        context.notes.recognise(SAME_ID, Place(context.source.name), count=len(same))
+
     def thread(row: DataRow) -> str:
         trace: str = row.cells["span"].trace
         return session.get(trace, trace)
@@ -161,7 +166,7 @@ def _conversation(spans: Sequence[TraceSpan], entry: Entry) -> Conversation:
     traces: dict[str, list[TraceSpan]] = {}
     for span in spans:
         traces.setdefault(span.trace, []).append(span)
-    traces = {trace: _merged(steps) for trace, steps in traces.items()}
+    traces = {trace: _merged(steps, entry) for trace, steps in traces.items()}
     messages: list[Message] = []
     ends: dict[str, int] = {}
     models: set[str] = set()
@@ -214,7 +219,7 @@ def _on_messages(messages: list[Message], entry: Entry) -> list[Rating]:
     return message_ratings(entry.made_id, messages, rated, entry) if rated else []
 
 
-def _merged(steps: Sequence[TraceSpan]) -> list[TraceSpan]:
+def _merged(steps: Sequence[TraceSpan], entry: Entry) -> list[TraceSpan]:
     """Put together what stands apart of one span: a request and its response, a span and its events."""
     merged: dict[str, TraceSpan] = {}
     for number, step in enumerate(steps):
@@ -222,6 +227,8 @@ def _merged(steps: Sequence[TraceSpan]) -> list[TraceSpan]:
         if first is None:
             merged[step.id or f"{number}"] = step
             continue
+        if step.about is not None and step.replied is not None is not first.replied:
+            entry.leave_out("the same call again", what="records")
         values = {
             name: inner
             for name in (f.name for f in fields(TraceSpan))
@@ -341,8 +348,8 @@ def _shown(steps: Sequence[TraceSpan], entry: Entry) -> ModelCall | None:
         known = {key_of(message) for message in best.messages}
         others = sum(not known.issuperset(key_of(m) for m in call.messages[-1:]) for call in calls)
         if others:
-            text = "calls of a model stand beside the conversation (titles, routes, other agents): left out"
-            entry.context.notes.recognise(text, entry.place, count=others)
+            text = "of a model, beside the conversation (titles, routes, other agents)"
+            entry.leave_out(text, others, what="calls")
     return best
 
 
@@ -358,7 +365,7 @@ def call_of(span: TraceSpan, entry: Entry) -> ModelCall | None:
         entry.recognise("replies of a model were no text: written as JSON")
         response = [{"role": "assistant", "content": orjson.dumps(span.replied).decode("utf-8")}]
     if others := others_in(span.replied):
-        entry.context.notes.recognise(CHOICES_LEFT_OUT, entry.place, count=others)
+        entry.leave_out(OTHER_CHOICES, others)
     request, response = request or [], response or []
     if span.system is not None:
         request = system_items({"system": span.system}) + request

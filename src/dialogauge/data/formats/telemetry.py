@@ -24,9 +24,9 @@ from dialogauge.data.notes import excerpt
 _RESOURCES: Final = ("resourceSpans", "resource_spans", "batches", "resourceLogs", "resource_logs")
 _SCOPES: Final = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "scopeLogs", "scope_logs")
 _LEAVES: Final = ("spans", "logRecords", "log_records")
-_TRACES: Final = ("traceId", "trace_id", "context.trace_id", "request_id")
-_IDS: Final = ("spanId", "span_id", "context.span_id")
-_PARENTS: Final = ("parentSpanId", "parent_span_id", "parent_id", "parentId")
+_TRACES: Final = ("traceId", "trace_id", "context.trace_id", "request_id", "operation_Id")
+_IDS: Final = ("spanId", "span_id", "context.span_id", "itemId")
+_PARENTS: Final = ("parentSpanId", "parent_span_id", "parent_id", "parentId", "operation_ParentId")
 _STARTS: Final = (
     *("startTimeUnixNano", "start_time_unix_nano", "timeUnixNano", "time_unix_nano", "start_time"),
     *("startTime", "start_timestamp", "timestamp", "observed_timestamp"),
@@ -73,7 +73,7 @@ def _seconds(record: Mapping[str, Any]) -> float | None:
 
 
 def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
-    inner = record.get("attributes")
+    inner = record.get("attributes", record.get("customDimensions"))
     if isinstance(inner, str):
         try:
             inner = orjson.loads(inner)
@@ -380,7 +380,7 @@ def _of_inference(value: Any) -> Any:  # noqa: ANN401  # any JSON value
     message = _at(value, "message") if isinstance(_at(value, "message"), dict) else value
     if not isinstance(message, dict):
         return message
-    contents, calls = message.get("contents"), message.get("tool_calls")
+    contents, calls = (_trees(message.get(key)) for key in ("contents", "tool_calls"))
     out = {key: inner for key, inner in message.items() if key not in ("contents", "tool_calls")}
     if isinstance(contents, list):
         parts = [_at(part, "message_content") or part for part in contents]
@@ -389,6 +389,10 @@ def _of_inference(value: Any) -> Any:  # noqa: ANN401  # any JSON value
         out["tool_calls"] = [_at(call, "tool_call") or call for call in calls]
     out.setdefault("content", None)
     return out
+
+
+def _trees(values: object) -> Any:  # noqa: ANN401  # any JSON value
+    return [_tree(v) if isinstance(v, dict) else v for v in values] if isinstance(values, list) else values
 
 
 def _response(tree: Mapping[str, Any]) -> list[Item] | None:

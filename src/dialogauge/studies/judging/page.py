@@ -124,7 +124,7 @@ def report_page(
         *([] if people is None or not people.figures else [people_section(people)]),
         Section("Before you rely on this", tuple(before), short="Before relying", anchor="before"),
         *([trust_section(trust)] if trust is not None and summary.conversations.judged else []),
-        _counts_section(summary, graded=graded),
+        _counts_section(summary, manifest.facts.get("left_out", {}), graded=graded),
         _scores_section(summary, dimensions, trust),
         *agents_section(summary, known.agents, dimensions, overall=manifest.facts.get("overall", {})),
         *_drift(run, dimensions),
@@ -230,7 +230,7 @@ def _checked(summary: Summary, manifest: Manifest, known: Known, *, with_users: 
 # Counts and scores
 
 
-def _counts_section(summary: Summary, *, graded: bool) -> Section:
+def _counts_section(summary: Summary, left_out: Mapping[str, Mapping[str, int]], *, graded: bool) -> Section:
     counts = summary.conversations
     repeats = f"; each was judged {summary.repeats} times" if summary.repeats > 1 else ""
     target = "A target is one reply or one whole conversation; it is not applicable when none of its scores"
@@ -250,6 +250,9 @@ def _counts_section(summary: Summary, *, graded: bool) -> Section:
     if unreadable := tuple(filter(None, summary.unreadable[:_UNREADABLE_SHOWN])):
         more = max(counts.unreadable - len(unreadable), 0)
         blocks.append(Fold("Why conversations are unreadable", (Items(unreadable, more),)))
+    if left_out:
+        lines = tuple(f"{n:,} {what}: {why}" for what, of in left_out.items() for why, n in of.items())
+        blocks.append(Fold("What of the input was left out", (Items(lines),)))
     if summary.failures:
         reasons = ", ".join(f"{words.name(kind)} {n:,}" for kind, n in summary.failures.items())
         blocks.append(Callout(((Span("Failed, by reason:", "strong"), f" {reasons}."),), "warn"))

@@ -52,9 +52,9 @@ def test_what_was_asked_and_replied(tmp_path):
     ]
     assert (talk.id, talk.place.line) == (".aider.chat.history.md_1", 2)
     assert talk.metadata == {"started": "2026-01-05 10:11:12"}
-    assert notes["lines of aider itself were left out"] == 4
-    assert notes["commands of the user without a reply were left out"] == 2
-    assert notes["sessions in which nothing was asked were left out"] == 1
+    assert notes["lines were left out: of aider itself"] == 4
+    assert notes["messages were left out: commands of the user without a reply"] == 2
+    assert notes["sessions were left out: nothing was asked"] == 1
 
 
 def test_a_file_without_line_breaks_at_the_ends_of_lines(tmp_path):

@@ -152,4 +152,4 @@ def test_answers_to_mt_bench_behind_their_questions(tmp_path):
     assert second.id == "81__n"
     assert isinstance(fault, RecordFault)
     assert "question 82 has 0 turns here, and its answer 2" in fault.message
-    assert any(str(note).startswith("1 choice is left out") for note in reader.notes)
+    assert any(str(note).startswith("1 message was left out: choices") for note in reader.notes)

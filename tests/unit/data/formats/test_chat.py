@@ -88,7 +88,7 @@ def test_whatsapp_on_android(tmp_path, text):
     (talk,), notes = read(tmp_path, text)
     assert said(talk) == HELLO
     assert talk.messages[2].extra == {"time": "1/1/24, 10:02 AM"}
-    assert any("1 line of a messenger itself was left out" in note for note in notes)
+    assert any("1 line was left out: of a messenger itself" in note for note in notes)
     assert any("speaker 'Corner Shop': read as assistant" in note for note in notes)
 
 
@@ -96,7 +96,7 @@ def test_whatsapp_on_an_iphone_with_named_roles(tmp_path):
     mapping = FieldMap(roles={"Ana": "user", "Corner Shop": "assistant"})
     (talk,), notes = read(tmp_path, IPHONE, mapping=mapping)
     assert said(talk) == HELLO
-    assert any("1 line of a messenger itself was left out" in note for note in notes)
+    assert any("1 line was left out: of a messenger itself" in note for note in notes)
 
 
 def test_a_day_with_points_in_brackets_is_no_json(tmp_path):

@@ -70,8 +70,8 @@ def test_the_branch_that_is_shown(tmp_path):
     assert c.messages[1] == Message("user", "How much flour?", extra={"id": "u1", "create_time": 1.0})
     assert len(c.replied_turns) == 2
     texts = [text for text, _ in notes]
-    assert "conversations have messages that were regenerated or edited: only what was last shown" in texts
-    assert "conversations have reasoning that the user did not read: left out" in texts
+    assert "messages were left out: regenerated or edited, and not what was last shown" in texts
+    assert "messages were left out: reasoning that the user did not read" in texts
     assert "conversations have context that nobody typed: read as a system message" in texts
 
 

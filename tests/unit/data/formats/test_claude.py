@@ -78,7 +78,7 @@ def test_the_branch_that_is_shown(tmp_path):
     assert c.messages[1].tool_calls == (ToolCall("t1", "web_search", '{"query":"rye"}'),)
     assert (c.messages[2].tool_call_id, c.messages[2].name) == ("t1", "web_search")
     assert c.messages[0].extra == {"uuid": "1", "created_at": "2026-01-01T00:00:01Z"}
-    text = "messages were left out: regenerated or edited, they are on no branch that was shown"
+    text = "messages were left out: regenerated or edited, and on no branch that was shown"
     assert (text, 1) in notes
 
 

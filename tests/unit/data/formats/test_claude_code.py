@@ -76,7 +76,7 @@ def test_a_session(tmp_path):
     assert c.messages[0].extra == {"uuid": "1", "timestamp": "2026-01-01T00:00:01Z"}
     assert [(t.number, t.reply_text) for t in c.turns] == [(1, "x is 1."), (2, "There is no y.")]
     assert ("messages were put in by Claude Code itself: read as system messages", 1) in notes
-    assert ("lines are no messages (snapshots, summaries, progress): left out", 2) in notes
+    assert ("lines were left out: no messages (snapshots, summaries, progress)", 2) in notes
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_prompt_that_was_taken_back_is_left_out(tmp_path):
     assert said(c)[-2:] == [("user", "Keep all."), ("assistant", "Kept.")]
     assert ("user", "Delete all.") not in said(c)
     assert ("assistant", "Deleted.") not in said(c)
-    assert ("conversations have prompts that the user took back: left out with what followed", 1) in notes
+    assert ("messages were left out: prompts that the user took back, and what followed", 2) in notes
 
 
 def test_what_was_typed_while_it_worked(tmp_path):

@@ -121,7 +121,7 @@ def test_the_messages_before_a_prompt_that_stand_beside_it(tmp_path, key, past, 
 def test_a_history_that_is_none_is_said(tmp_path, past):
     (talk,), notes = read(tmp_path, {"id": "e", "chat_history": past, "question": "Today?", "answer": "Yes."})
     assert contents(talk) == OPEN[2:]
-    assert any("has a 'chat_history' that cannot be read as messages: left out" in note for note in notes)
+    assert any("was left out: a 'chat_history' that cannot be read as messages" in note for note in notes)
 
 
 def test_a_reply_beside_messages_of_other_names(tmp_path):

@@ -95,7 +95,7 @@ def test_a_trace_is_its_longest_call_in_order_of_time(tmp_path):
     ]
     assert [e["dimension"] for e in c.metadata["evaluations"]] == ["relevance"]
     assert (c.metadata["name"], c.metadata["timestamp"]) == ("chat", at(0))
-    assert any("calls of a model stand beside the conversation" in n for n in notes)
+    assert any("of a model, beside the conversation" in n for n in notes)
     assert any("scores named 'thumbs' were read as ratings" in n for n in notes)
     assert any("scores of evaluators" in n for n in notes)
 

@@ -59,7 +59,7 @@ def test_what_was_asked_and_replied(tmp_path, form):
     assert (talks[0].scenario, talks[0].ratings) == ("sums_easy", ())
     assert (talks[0].metadata["target"], talks[0].metadata["exact_match"]) == ("2", 1.0)
     assert notes["samples have metrics (exact_match): kept as metadata, no ratings"] == 2
-    assert notes["choices are left out: they stand beside the first of their response (n > 1)"] == 2
+    assert notes["messages were left out: choices beside the first of their response (n > 1)"] == 2
 
 
 MESSAGES = [{"role": "system", "content": "Count."}, {"role": "user", "content": "1+1?"}]

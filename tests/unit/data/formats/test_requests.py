@@ -1,11 +1,13 @@
 """Logs of requests and responses; completions are as `model_dump` of openai 3.54 wrote them."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from dialogauge.core import Conversation, RecordFault
 from dialogauge.data import read_conversations
+from dialogauge.data.formats.spans import SAME_ID
 
 
 def read(tmp_path, *records):
@@ -266,10 +268,32 @@ def test_choices_beside_the_first_are_counted(tmp_path, key):
     path.write_text("".join(json.dumps(r) + "\n" for r in records))
     reader = read_conversations([str(path)])
     assert [[m.text for m in c.messages] for c in reader] == [["Ready?", "Yes."]] * 2
-    assert any(str(note).startswith("4 choices are left out: they stand beside") for note in reader.notes)
+    assert any(str(note).startswith("4 messages were left out: choices beside") for note in reader.notes)
 
 
 @pytest.mark.parametrize("odd", [["b"], {"id": "b"}, 4, True])
 def test_a_previous_response_that_is_no_name_is_passed_over(tmp_path, odd):
     (talk,), _ = read(tmp_path, call("a", "Yes.", user("Ready?"), previous_response_id=odd))
     assert len(talk.turns) == 1
+
+
+def test_an_id_that_a_server_draws_twice_merges_nothing(tmp_path):
+    """Ollama draws a number below 999; what differs stays apart, and what is the same counts once."""
+    calls = [call("chatcmpl-7", f"{n}!", user(f"{n}?")) for n in range(3)]
+    first, notes = read(tmp_path, *calls, calls[1])
+    assert [(c.id, [m.text for m in c.messages[1:]]) for c in first] == [
+        ("chatcmpl-7", ["0?", "0!"]),
+        ("chatcmpl-7~2", ["1?", "1!"]),
+        ("chatcmpl-7~3", ["2?", "2!"]),
+    ]
+    assert {SAME_ID, "records were left out: the same call again"} <= set(notes)
+
+
+def test_the_ids_of_two_logs_merge_nothing(tmp_path):
+    paths = [str(tmp_path / name) for name in ("a.jsonl", "b.jsonl", "c.jsonl")]
+    for path, n in zip(paths, (1, 2, 2), strict=True):
+        record = call("chatcmpl-7", f"{n}!", user(f"{n}?"))
+        Path(path).write_text(json.dumps(record), encoding="utf-8")
+    first, second, again = read_conversations(paths)
+    assert (first.id, second.id, second.messages[1].text) == ("chatcmpl-7", "chatcmpl-7~2:1", "2?")
+    assert "the id was seen before" in again.message

@@ -320,8 +320,9 @@ def test_messages_in_a_cell(tmp_path):
     (x, y, fault), notes = noted(path)
     assert said(x) == said(y) == [("user", 'Say "hi",\nplease'), ("assistant", "hi")]
     assert (x.id, x.ratings) == ("x", (Rating("x", "rating", 4, 1),))
-    assert "column 'messages' holds no whole list" in str(fault)
-    assert any("messages in a cell: read as openai" in note for note in notes)
+    assert "not a list (write the list as JSON: is it cut off?)" in str(fault)
+    assert any("JSON in strings or cells, read as such: 'messages'" in note for note in notes)
+    assert said(next(iter(read_conversations([str(path)], format="csv")))) == said(x)
     talk = [{"from": "human", "value": "Name a river."}, {"from": "gpt", "value": "The Wye."}]
     pandas.DataFrame({"conversations": [json.dumps(talk)], "model": ["m"]}).to_csv(path, sep=";", index=False)
     ((one,), _) = noted(path)

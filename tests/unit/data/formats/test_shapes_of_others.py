@@ -104,7 +104,7 @@ def test_swipes_are_counted(tmp_path):
     ]
     (talk,), notes = read(tmp_path, *lines)
     assert said(talk) == ONE
-    assert notes["replies are left out: they stand beside the one that was chosen (swipes)"] == 2
+    assert notes["messages were left out: replies beside the one that was chosen (swipes)"] == 2
 
 
 def test_messages_without_roles_are_refused_with_a_map_in_order_of_time(tmp_path):

@@ -75,7 +75,8 @@ def test_every_simulation(tmp_path, indent):
     assert c.ratings == (Rating(c.id, "reward", 1, rater="environment", candidate="model-a"),)
     assert c.metadata["user_scenario"] == {"instructions": "You are stubborn."}
     assert "stubborn" not in repr(c.blinded())
-    assert ("results of tools that the user called: left out, the agent does not see them", 2) in notes
+    reason = "results of tools that the user called, which the agent does not see"
+    assert (f"messages were left out: {reason}", 2) in notes
 
 
 def test_what_holds_for_all_may_stand_behind_the_simulations(tmp_path):

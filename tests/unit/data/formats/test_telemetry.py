@@ -344,7 +344,7 @@ def test_choices_beside_the_first_are_counted(tmp_path):
     )
     assert [m.text for m in a.messages if m.role == "assistant"] == ["Yes."]
     assert [m.text for m in b.messages] == ["Is my bike ready?", "No."]
-    assert any("choices are left out" in note for note in notes)
+    assert any("messages were left out: choices" in note for note in notes)
 
 
 def test_the_events_of_a_call_as_records_of_a_log(tmp_path):
@@ -362,4 +362,4 @@ def test_the_events_of_a_call_as_records_of_a_log(tmp_path):
         tmp_path, "opentelemetry", {"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}
     )
     assert [m.text for m in c.messages] == ["You help in a bike shop.", "Is my bike ready?", "Yes."]
-    assert any("choices are left out" in note for note in notes)
+    assert any("messages were left out: choices" in note for note in notes)

@@ -1,0 +1,112 @@
+"""A map that is proposed has read all records; what speaks against it is said, and it is withheld."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Final
+
+from dialogauge.core import Conversation, FileFault, Message, RecordFault
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.data.formats.threads import moment_of
+from dialogauge.data.json_values import begins_json
+
+_INTERNAL: Final = lazy_pattern(r"(?i)(?:^|[\W_])(?:internal|private|note|notes|whisper)(?:$|[\W_])")
+_YES, _NO = ("true", "1", "yes"), ("false", "0", "no")
+_LONGEST_MARK: Final = 40
+"""Characters of a value that marks a message."""
+_A_SENTENCE: Final = 10
+_SOME, _MANY = 0.2, 0.5
+"""Shares: that of texts which are none or stand twice, and that of what speaks against a map as a whole."""
+_SEVERAL: Final = 4
+"""From so many on a share is one."""
+_KEPT: Final = 10_000
+"""Texts of a role that are compared."""
+
+
+@dataclass(slots=True)
+class Trial:
+    """What a map made of all records."""
+
+    first: Conversation | None = None
+    conversations: int = 0
+    fault: str = ""
+    counts: Counter[str] = field(default_factory=Counter)
+    texts: dict[str, set[int]] = field(default_factory=lambda: {"user": set(), "assistant": set()})
+
+    def read(self, outcomes: Iterable[Conversation | RecordFault]) -> Trial:
+        """Take what a map reads, up to the first record that it cannot read."""
+        try:
+            for outcome in outcomes:
+                if isinstance(outcome, RecordFault):
+                    self.fault = f"a record cannot be read by it: {outcome.message}"
+                    break
+                self.first = self.first or outcome
+                self.conversations += 1
+                self._add([m for m in outcome.messages if m.role in self.texts and not m.tool_calls])
+        except FileFault as fault:
+            self.fault = fault.message
+        return self
+
+    def _add(self, messages: list[Message]) -> None:
+        counts, long = self.counts, Counter(m.text for m in messages if len(m.text) > _A_SENTENCE)
+        for message in messages:
+            text = message.text.strip()
+            counts[message.role] += 1
+            counts["read"] += len(text)
+            counts[f"no text of the {message.role}"] += (
+                begins_json(text.encode()) or moment_of(text) is not None
+            )
+            counts["internal"] += _is_internal(message.extra)
+            if len(self.texts[message.role]) < _KEPT:
+                self.texts[message.role].add(hash(text))
+        counts["long"] += long.total()
+        counts["twice"] += long.total() - len(long)
+        runs = [(role, len(list(run))) for role, run in groupby(m.role for m in messages)]
+        replies = [size for role, size in runs if role == "assistant"]
+        counts["turns"] += len(replies)
+        counts["crowded"] += sum(size > 1 for size in replies)
+        counts["longer"] += len(messages) >= _SEVERAL
+        counts["in blocks"] += len(messages) >= _SEVERAL and len(runs) <= 2
+
+    def objection(self, records: Iterable[Any]) -> str:
+        """Return what speaks against the map; nothing where it may be asked whether it is meant."""
+        counts, roles = self.counts, self.texts
+        for role in roles:
+            if not counts[role]:
+                return f"nobody speaks as the {role}"
+            if counts[f"no text of the {role}"] >= _SOME * counts[role]:
+                return f"what the {role} says would be JSON, numbers or times"
+            if min(counts[role], _KEPT) >= _SEVERAL and len(roles[role]) < _SOME * min(counts[role], _KEPT):
+                return f"what the {role} says would be a few texts again and again"
+        written = sum(sum(map(len, {*_sentences(record)})) for record in records)
+        against = {
+            "an internal note would be read": counts["internal"] > 0,
+            "one text would stand twice": counts["twice"] > _SOME * counts["long"],
+            "several replies would stand in a turn": counts["crowded"] > _MANY * counts["turns"],
+            "the roles would not alternate": counts["in blocks"] > _MANY * counts["longer"],
+            "most of the text would be left unread": counts["read"] < _MANY * written,
+        }
+        return self.fault or next((why for why, holds in against.items() if holds), "")
+
+
+def _is_internal(value: Mapping[str, Any]) -> bool:
+    """Say whether what stands beside a message marks it as not for the user."""
+    for key, one in value.items():
+        says = str(one).lower() if isinstance(one, str | bool | int) else ""
+        marks = bool(_INTERNAL.search(key)) and says in _YES
+        hides = key.lower().endswith("public") and says in _NO
+        named = len(says) <= _LONGEST_MARK and len(says.split()) <= 2 and bool(_INTERNAL.search(says))
+        if marks or hides or named or (isinstance(one, dict) and _is_internal(one)):
+            return True
+    return False
+
+
+def _sentences(value: Any) -> Iterator[str]:  # noqa: ANN401  # any JSON value
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _sentences(one)
+    elif isinstance(value, str) and len(value.split()) > 2 and not begins_json(value.encode()):
+        yield value.strip()
