@@ -20,7 +20,7 @@ from dialogauge.data.paths import MISSING, condition_of, is_there, path_of, text
 
 _EMPTY: Final = "they say nothing"
 _BRANCHES: Final = "regenerated or edited, and on no branch that was shown"
-_VERSIONS: Final = "they stand beside the one that was chosen"
+_VERSIONS: Final = "versions beside the one that was chosen"
 ITEMS: Final = "@"
 """The messages of a record, in its paths."""
 _DEEPEST: Final = 200
@@ -103,7 +103,7 @@ def _chosen(item: Any, number: int, version: tuple[str, str], entry: Entry) -> A
     if not isinstance(versions, list) or not 0 <= at < len(versions):
         raise fault_in(entry, f"message {number} is {excerpt(item)}: it has no chosen version")
     if len(versions) > 1:
-        entry.leave_out(_VERSIONS, len(versions) - 1, "versions of messages")
+        entry.leave_out(_VERSIONS, len(versions) - 1)
     return versions[at]
 
 

@@ -56,7 +56,7 @@ FOUR = steps(step(text("Four minutes.")))
 def test_the_chosen_version_is_read_and_the_others_are_counted(tmp_path, chosen, words):
     (talk,), notes = read(tmp_path, ASKED, one_of(THREE, FOUR, FOUR, chosen=chosen), systemPrompt="Be brief.")
     assert spoken(talk) == [("system", "Be brief."), ("user", "How long?"), ("assistant", words)]
-    assert any(note.startswith("2 versions of messages were left out") for note in notes)
+    assert any(note.startswith("2 messages were left out: versions") for note in notes)
     assert talk.candidate == "model-a"
     assert talk.metadata["name"] == "Tea"
 
