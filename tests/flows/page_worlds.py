@@ -14,7 +14,7 @@ from typing import Any
 import dialogauge
 from arenas import dialogues, fair, published
 from flows.conftest import EXAMPLES, SAMPLES
-from flows.page_commands import ROOT, snippets_of
+from flows.page_commands import ROOT, snippets_of, text_of
 from flows.rating_pages import answered, saved, task_of
 from flows.test_fit import uss_file
 from flows.test_satisfaction_sessions import INTENTS, session
@@ -338,6 +338,14 @@ def trust() -> None:
     judged_log()
 
 
+def maps() -> None:
+    """Write the example of the page."""
+    page = text_of("docs/maps.md")
+    for file, kind in (("tickets.jsonl", "json"), ("shop.toml", "toml")):
+        block = page.split(f"```{kind}\n")[1].split("```")[0]
+        Path(file).write_text(block.replace("\n", " ") if kind == "json" else block, encoding="utf-8")
+
+
 def nothing() -> None:
     """Suppose no file."""
 
@@ -379,6 +387,7 @@ WORLDS: dict[str, Callable[[], None]] = {
     "docs/inspect.md": inspect,
     "docs/learn.md": learn,
     "docs/local-judge.md": local_judge,
+    "docs/maps.md": maps,
     "docs/privacy.md": a_log,
     "docs/replay.md": replay,
     "docs/report.md": judged_log,

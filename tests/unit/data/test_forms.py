@@ -1,11 +1,14 @@
 """Maps that describe a format: what somebody writes for his own log is what a format is."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from dialogauge.core import ConfigError, RecordFault, UsageError
 from dialogauge.data import memory_conversations, read_conversations, read_field_map
+from dialogauge.data.form import FORM_KEYS
 from dialogauge.data.formats import entry_of
 
 LOG = {
@@ -126,3 +129,17 @@ def test_an_entry_that_cannot_be_read_is_refused(text, why):
 def test_a_format_and_an_entry_are_refused(tmp_path):
     with pytest.raises(UsageError, match="keep one of them"):
         read_conversations([written(tmp_path, LOG)], format="openai", mapping=read_field_map("id=a,text=<b"))
+
+
+def test_the_page_about_maps_names_every_key_and_its_example_is_read(tmp_path):
+    page = (Path(__file__).parents[3] / "docs" / "maps.md").read_text(encoding="utf-8")
+    assert sorted(key for key in FORM_KEYS if f"`{key}`" not in page) == []
+    record, entry = (re.search(rf"```{kind}\n(.*?)```", page, re.DOTALL)[1] for kind in ("json", "toml"))
+    (tmp_path / "shop.toml").write_text(entry, encoding="utf-8")
+    (tmp_path / "tickets.json").write_text(record, encoding="utf-8")
+    for mapping in (tmp_path / "shop.toml", re.search(r"--map '([^']+)'", page)[1]):
+        (talk,), notes = talks_of(str(tmp_path / "tickets.json"), read_field_map(mapping))
+        assert (spoken(talk), talk.id, talk.user_id or "3") == (SPOKEN, "7", "3")
+        assert notes["messages were left out: internal is true"] == 1
+    with_scores, _ = talks_of(str(tmp_path / "tickets.json"), read_field_map(tmp_path / "shop.toml"))
+    assert [(r.dimension, r.score, r.note) for r in with_scores[0].ratings] == [("stars", 4, "quick")]
