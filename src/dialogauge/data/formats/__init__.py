@@ -32,9 +32,20 @@ from dialogauge.data.formats.requests import REQUESTS
 from dialogauge.data.formats.role_play import CHARACTERBENCH, SOTOPIA
 from dialogauge.data.formats.rows import ROWS
 from dialogauge.data.formats.simulations import AUTOTOD, TAU, TAU2
-from dialogauge.data.formats.sources import CLAUDE, HELPDESK, LIBRECHAT, LMSTUDIO, RASA
+from dialogauge.data.formats.sources import (
+    BRAINTRUST,
+    CLAUDE,
+    HELPDESK,
+    LANGFUSE,
+    LANGGRAPH,
+    LANGSMITH,
+    LIBRECHAT,
+    LMSTUDIO,
+    OPENAI_AGENTS,
+    RASA,
+    WEAVE,
+)
 from dialogauge.data.formats.telemetry import MLFLOW, OPENTELEMETRY, PHOENIX
-from dialogauge.data.formats.tracers import BRAINTRUST, LANGFUSE, LANGGRAPH, LANGSMITH, OPENAI_AGENTS, WEAVE
 
 _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD, LM_EVAL, ULTRAFEEDBACK, CHARACTERBENCH, SOTOPIA),

@@ -2,20 +2,23 @@
 
     a.b.0           keys and positions; a key may have dots itself, and -1 is the last
     a.*.b           b of each item of the list a
-    a[type=x,y].b   b of those items of a, or of the object a, whose type is x or y
+    a[type=x,y].b   b of those items of a, or of the object a, that meet the condition: whose type is x or y
     a!.b            b of the JSON that stands in the text a
+    a~pattern       what the pattern finds in the text a, or its first group
     <a              the text of the HTML a
-    'word'          the word itself
+    'word'          the word itself; behind a condition, where it is met
     {a}-{b}         a text of several; absent where one of them is
     a | b           the first that is there and not empty
     .               the record itself
 
-A condition is a path that is there, `path=x,y` one of these values, `path:text` (or list, object, number,
-bool) that kind of value, and `not ` before it the contrary.
+A condition is a path that is there, be it empty, `path=x,y` one of these values, `path==other` what stands
+at another path, `path:text` (or list, object, number, bool) that kind of value, and `not ` before it the
+contrary.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, Final
@@ -30,11 +33,13 @@ from dialogauge.data.json_values import too_deep
 Path = Callable[[Any], Any]
 """Returns what stands in a record, or `MISSING`."""
 
-_STEP: Final = lazy_pattern(r"\[([^=\]]+)=([^\]]*)\]|([*!])|([^.\[\]*!]+(?:\.[^.\[\]*!]+)*)|\.")
+_STEP: Final = lazy_pattern(r"\[([^\]]+)\]|([*!]|'[^']*'|[^.\[\]*!]+(?:\.[^.\[\]*!]+)*)|\.")
 _CONDITION: Final = lazy_pattern(
     r"(not )?((?:\[[^\]]*\]|[^=\[])+?)(?:=(.*)|:(text|list|object|number|bool))?"
 )
 _EMPTY_BLOCKS: Final = [{"type": "text", "text": ""}]
+_BETWEEN: Final = lazy_pattern(r" \| (?![^\[]*\])")
+"""What stands between alternatives, outside of conditions."""
 _HOLE: Final = lazy_pattern(r"\{([^{}]+)\}")
 _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
     "text": str,
@@ -48,7 +53,7 @@ _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
 @cache
 def path_of(text: str) -> Path:
     """Return what reads a path; raises ValueError for one that cannot be read."""
-    alternatives = [_alternative(part.strip()) for part in text.split(" | ")]
+    alternatives = [_alternative(part.strip()) for part in _BETWEEN.split(text)]
     return alternatives[0] if len(alternatives) == 1 else partial(_first, alternatives)
 
 
@@ -59,15 +64,21 @@ def condition_of(text: str) -> Callable[[Any], bool]:
     if match is None:
         msg = f"{text!r} is no condition"
         raise ValueError(msg)
-    negated, read = match[1] is not None, path_of(match[2])
-    words, kind = None if match[3] is None else match[3].split(","), _KINDS.get(match[4] or "")
+    negated, read, stated = match[1] is not None, path_of(match[2]), match[3] or ""
+    each = [path_of(one) for one in _BETWEEN.split(match[2])]
+    other = path_of(stated[1:]) if stated.startswith("=") else None
+    words, kind = None if match[3] is None else stated.split(","), _KINDS.get(match[4] or "")
 
     def holds(record: Any) -> bool:  # noqa: ANN401  # any JSON value
+        if words is None and kind is None:
+            return any(one(record) is not MISSING for one in each) is not negated
         value = read(record)
+        if other is not None:
+            return (is_there(value) and value == other(record)) is not negated
         if words is not None:
             return (word_of(value) in words) is not negated
-        fits = value is not MISSING if kind is None else isinstance(value, kind)
-        return (fits and (kind is None or not isinstance(value, bool) or kind is bool)) is not negated
+        fits = kind is not None and isinstance(value, kind)
+        return (fits and (not isinstance(value, bool) or kind is bool)) is not negated
 
     return holds
 
@@ -102,6 +113,9 @@ def _alternative(text: str) -> Path:
         return partial(_plain, _alternative(text[1:].strip()))
     if len(text) > 1 and text[0] == text[-1] == "'":
         return lambda record: text[1:-1]
+    if "~" in text:
+        where, _, pattern = text.partition("~")
+        return partial(_matched, _alternative(where), _pattern(pattern))
     if "{" in text:
         parts = [(_alternative if n % 2 else str)(part) for n, part in enumerate(_HOLE.split(text))]
         return partial(_filled, parts)
@@ -120,9 +134,9 @@ def _steps(text: str) -> Iterator[Any]:
             raise ValueError(msg)
         at = match.end()
         if match[1]:
-            yield match[1], match[2].split(",")
-        elif match[3] or match[4]:
-            yield match[3] or match[4]
+            yield condition_of(match[1])
+        elif match[2]:
+            yield match[2]
 
 
 def _walk(steps: tuple[Any, ...], value: Any) -> Any:  # noqa: ANN401  # any JSON value
@@ -135,12 +149,13 @@ def _walk(steps: tuple[Any, ...], value: Any) -> Any:  # noqa: ANN401  # any JSO
             return [one for each in several for one in each]
         if step == "!":
             value = _parsed(value)
-        elif isinstance(step, tuple):
-            key, words = step
+        elif callable(step):
             if isinstance(value, list):
-                value = [one for one in value if word_of(look_up(one, key)) in words]
-            elif word_of(look_up(value, key)) not in words:
+                value = [one for one in value if step(one)]
+            elif not step(value):
                 value = MISSING
+        elif step[0] == "'":
+            value = step[1:-1]
         else:
             value = look_up(value, step)
     return value
@@ -152,6 +167,19 @@ def _parsed(value: object) -> Any:  # noqa: ANN401  # any JSON value
     except orjson.JSONDecodeError:
         return MISSING
     return MISSING if too_deep(inner) else inner
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        msg = f"{text!r} is no pattern: {error}"
+        raise ValueError(msg) from error
+
+
+def _matched(read: Path, pattern: re.Pattern[str], record: Any) -> Any:  # noqa: ANN401  # any JSON value
+    match = pattern.search(text_of(read(record)) or "")
+    return MISSING if match is None else match[min(1, pattern.groups)]
 
 
 def _plain(read: Path, record: Any) -> Any:  # noqa: ANN401  # any JSON value

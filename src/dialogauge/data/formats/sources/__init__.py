@@ -5,9 +5,11 @@ from __future__ import annotations
 import tomllib
 from importlib.resources import files
 
-from dialogauge.data.formats.base import RecordFormat
+from dialogauge.core.shape import read_as
+from dialogauge.data.formats.base import RecordFormat, TextFormat
 from dialogauge.data.formats.described import described_format
 from dialogauge.data.formats.form import read_form
+from dialogauge.data.formats.traced import TraceForm, traced_format
 
 
 def entry_text(name: str) -> str:
@@ -20,8 +22,19 @@ def _format(name: str) -> RecordFormat:
     return described_format(name, {kind: read_form(table) for kind, table in tables.items()})
 
 
+def _tracer(name: str) -> TextFormat:
+    tables = tomllib.loads(entry_text(name))
+    return traced_format(name, {kind: read_as(table, TraceForm) for kind, table in tables.items()})
+
+
 CLAUDE = _format("claude")
 HELPDESK = _format("helpdesk")
 LIBRECHAT = _format("librechat")
 LMSTUDIO = _format("lmstudio")
 RASA = _format("rasa")
+BRAINTRUST = _tracer("braintrust")
+LANGFUSE = _tracer("langfuse")
+LANGGRAPH = _tracer("langgraph")
+LANGSMITH = _tracer("langsmith")
+OPENAI_AGENTS = _tracer("openai-agents")
+WEAVE = _tracer("weave")
