@@ -23,7 +23,6 @@ from dialogauge.data.formats.lists import (
     SHAREGPT,
     TURNS,
 )
-from dialogauge.data.formats.messenger import MESSENGER
 from dialogauge.data.formats.oasst import OASST
 from dialogauge.data.formats.openai import OPENAI
 from dialogauge.data.formats.rated_studies import RECLLMSIM, URS, USS
@@ -41,6 +40,7 @@ from dialogauge.data.formats.sources import (
     LANGSMITH,
     LIBRECHAT,
     LMSTUDIO,
+    MESSENGER,
     OPENAI_AGENTS,
     RASA,
     WEAVE,

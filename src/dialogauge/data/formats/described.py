@@ -149,6 +149,11 @@ def _branch(items: list[Item], record: Any, tree: Tree, entry: Entry) -> Sequenc
     return [by_id[id] for id in shown]
 
 
+def said_in(item: Item, form: SourceForm, entry: Entry, number: int) -> Any:  # noqa: ANN401
+    """Return the text or the blocks of a message that is a record itself; None for one that is left out."""
+    return _Speaker(item, form, entry, number).content(item)
+
+
 @dataclass(frozen=True, slots=True)
 class _Speaker:
     """Says what a message of a record says, as OpenAI writes it."""
@@ -175,6 +180,10 @@ class _Speaker:
             return
         kept = {key: item[key] for key in form.keep if is_there(item.get(key))}
         yield {"role": role, "content": content, **kept, **_scores(item, form.rated_replies)}
+
+    def content(self, item: Item) -> Any:  # noqa: ANN401  # text or blocks
+        """Return what a message says; None for one that is left out."""
+        return None if self._left_out(item) else self._content(item)
 
     def _left_out(self, item: Item) -> str | None:
         """Return why a message is left out; None for one that is read."""
@@ -214,8 +223,8 @@ class _Speaker:
         blocks = [*self._blocks(item, self.form)]
         if self.form.join is not None:
             blocks = [*_joined(blocks, self.form.join)]
-        plain = len(blocks) == 1 and blocks[0].get("type") == "text" and not self.form.parts
-        return blocks[0]["text"] if plain else blocks
+        plain = len(blocks) == 1 and blocks[0].get("type") == "text"
+        return blocks[0]["text"] if plain and (self.form.join == "" or not self.form.parts) else blocks
 
     def _blocks(self, item: Item, part: MessagePart) -> Iterator[Item]:
         """Yield what a message, or a part of one, says: reasoning, text, calls with results, and files."""
@@ -232,12 +241,15 @@ class _Speaker:
             if is_there(of):
                 yield {"type": f"data-{kind}", kind: of}
         files = MISSING if part.files is None else path_of(part.files)(item)
+        key = re.match(r"\w*", part.files or "")
+        if isinstance(files, dict) and key and key[0]:
+            files = [{key[0]: files}]
         for file in files if isinstance(files, list) else [files] if is_there(files) else []:
             yield {"type": "file", **file} if isinstance(file, dict) else {"type": "file", "name": str(file)}
 
     def _text(self, value: Any) -> Iterator[Item]:  # noqa: ANN401  # any JSON value
         if isinstance(value, list) and any(isinstance(one, dict) for one in value):
-            for one in value:
+            for one in ({"type": "text", "text": one} if isinstance(one, str) else one for one in value):
                 parts = (part for kind, part in self.form.parts.items() if _is_of(one, kind))
                 part = next(parts, None)
                 yield from [one] if part is None else self._blocks(one, part)

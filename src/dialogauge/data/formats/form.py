@@ -123,6 +123,23 @@ class SourceForm(MessagePart):
     """Whether a record without messages is a conversation that is absent, and no fault."""
 
 
+class SpokenForm(SourceForm):
+    """An entry of messages that are a record each; all paths begin there."""
+
+    document: tuple[str, ...] = ()
+    """Keys beside the list of records, which paths find under @document."""
+    group: str | None = None
+    """The conversation. A message whose `id` it is begins that one."""
+    speaker: str = "speaker"
+    name: str | None = None
+    bot: str | None = None
+    """A condition: an assistant speaks. Where none does, a field map says who it is."""
+    deleted: Paths = ()
+    """Conditions, of which one is met by what somebody deleted: it is left out, and counted."""
+    edited: Paths = ()
+    """The same of what was changed: it is read, and counted."""
+
+
 FORM_KEYS: Final = frozenset(SourceForm.__dataclass_fields__)
 Kind = Literal["record", "message"]
 

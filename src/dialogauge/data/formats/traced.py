@@ -22,7 +22,7 @@ from dialogauge.data.formats.spans import (
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
 
-AROUND = "^"
+AROUND = "@outer"
 """The record around an inner one, in its paths."""
 
 
@@ -45,7 +45,7 @@ class ScoreForm(Value):
 
 
 class TraceForm(Value):
-    """One kind of record; `^` in a path is the record around it."""
+    """One kind of record; `@outer` in a path is the record around it."""
 
     when: Paths = ()
     """Conditions that it meets, all of them."""
@@ -59,9 +59,9 @@ class TraceForm(Value):
     session: str | None = None
     user: str | None = None
     time: str | None = None
-    name: str | None = None
-    input: str | None = None
-    output: str | None = None
+    name: str = "name"
+    input: str = "input"
+    output: str = "output"
     model: str | None = None
     kinds: Mapping[SpanKind, Paths] = field(default_factory=dict)
     """Kind of a step -> conditions, of which one is met. Any other step is the whole trace."""

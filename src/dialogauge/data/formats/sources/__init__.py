@@ -8,7 +8,8 @@ from importlib.resources import files
 from dialogauge.core.shape import read_as
 from dialogauge.data.formats.base import RecordFormat, TextFormat
 from dialogauge.data.formats.described import described_format
-from dialogauge.data.formats.form import read_form
+from dialogauge.data.formats.form import SpokenForm, read_form
+from dialogauge.data.formats.messenger import messenger_format
 from dialogauge.data.formats.traced import TraceForm, traced_format
 
 
@@ -27,6 +28,11 @@ def _tracer(name: str) -> TextFormat:
     return traced_format(name, {kind: read_as(table, TraceForm) for kind, table in tables.items()})
 
 
+def _messenger(name: str) -> TextFormat:
+    tables = tomllib.loads(entry_text(name))
+    return messenger_format(name, {kind: read_as(table, SpokenForm) for kind, table in tables.items()})
+
+
 CLAUDE = _format("claude")
 HELPDESK = _format("helpdesk")
 LIBRECHAT = _format("librechat")
@@ -38,3 +44,4 @@ LANGGRAPH = _tracer("langgraph")
 LANGSMITH = _tracer("langsmith")
 OPENAI_AGENTS = _tracer("openai-agents")
 WEAVE = _tracer("weave")
+MESSENGER = _messenger("messenger")
