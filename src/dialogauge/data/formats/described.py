@@ -11,6 +11,7 @@ from typing import Any, Final
 from dialogauge.core import Conversation
 from dialogauge.data.field_map import MISSING, FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.documents import ListedFormat
 from dialogauge.data.formats.fields import conversation_from
 from dialogauge.data.formats.form import Calls, MessagePart, SourceForm, Tree, listed, scored
 from dialogauge.data.formats.openai import NO_MESSAGES, MessageReader, unknown_role
@@ -44,6 +45,9 @@ def described_format(name: str, forms: Mapping[str, SourceForm]) -> RecordFormat
             raise fault_in(entry, f"the record is {excerpt(record)}: no conversation of {name}{kinds}")
         return converted(record, form, entry)
 
+    lists = tuple({form.records: None for form in forms.values() if form.records})
+    if lists:
+        return ListedFormat(name, recognise, convert, takes_order=False, lists=lists)
     return RecordFormat(name, recognise, convert, takes_order=False)
 
 
