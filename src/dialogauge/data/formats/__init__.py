@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 from dialogauge.core import UsageError
+from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.arenas import ARENA, ULTRAFEEDBACK, WILDCHAT
 from dialogauge.data.formats.base import Format, RecordFormat, Sample
 from dialogauge.data.formats.chat import CAPTIONS, CHAT
 from dialogauge.data.formats.chat_apps import CHATGPT, GEMINI
 from dialogauge.data.formats.coding_agents import AIDER, CLAUDE_CODE, CODEX
-from dialogauge.data.formats.csv_table import csv_format
+from dialogauge.data.formats.csv_table import csv_format, mapped_format
 from dialogauge.data.formats.documents import wrapped_format
 from dialogauge.data.formats.evaluations import INSPECT, LM_EVAL, PROMPTFOO
 from dialogauge.data.formats.lists import (
@@ -78,6 +81,28 @@ LIST = "list"
 def format_names() -> tuple[str, ...]:
     """Return the names for `--format`, sorted."""
     return tuple(sorted(f.name for f in FORMATS))
+
+
+def entry_of(name: str) -> str | None:
+    """Return the entry that describes a format, as it is written; None where a program reads it.
+
+    Raises `UsageError` for an unknown format.
+    """
+    file = files(__package__) / "sources" / f"{named_format(name).name}.toml"
+    return file.read_text("utf-8") if file.is_file() else None
+
+
+def forced_format(name: str | None, mapping: FieldMap) -> Format | None:
+    """Return the format that is named, or that a map describes; None where the content decides.
+
+    Raises `UsageError` for an unknown name, for `LIST` with all names, and for both a name and such a map.
+    """
+    if not mapping.forms:
+        return None if name is None else named_format(name)
+    if name is not None:
+        msg = f"--format {name} and a map that describes a format of its own are given"
+        raise UsageError(msg, hint="keep one of them")
+    return mapped_format(mapping.forms)
 
 
 def named_format(name: str) -> Format:

@@ -20,9 +20,9 @@ from dialogauge.data.formats.base import (
 from dialogauge.data.formats.documents import read_beside
 from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.lists import PARTS
-from dialogauge.data.formats.markup import html_text
 from dialogauge.data.formats.openai import MessageReader, unknown_role
 from dialogauge.data.formats.order import branch, latest
+from dialogauge.data.markup import html_text
 from dialogauge.data.notes import excerpt
 from dialogauge.data.sources import LineStream
 from dialogauge.data.splits import message_turns

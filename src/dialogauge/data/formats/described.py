@@ -9,15 +9,15 @@ from itertools import groupby
 from typing import Any, Final
 
 from dialogauge.core import Conversation
-from dialogauge.data.field_map import MISSING, FieldMap
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.form import Calls, MessagePart, SourceForm, Tree, listed, scored
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.documents import ListedFormat
 from dialogauge.data.formats.fields import conversation_from
-from dialogauge.data.formats.form import Calls, MessagePart, SourceForm, Tree, listed, scored
 from dialogauge.data.formats.openai import NO_MESSAGES, MessageReader, unknown_role
 from dialogauge.data.formats.order import branch, in_time, latest
-from dialogauge.data.formats.paths import condition_of, is_there, path_of, text_of, word_of
 from dialogauge.data.notes import excerpt
+from dialogauge.data.paths import MISSING, condition_of, is_there, path_of, text_of, word_of
 
 _EMPTY: Final = "messages were left out: they say nothing"
 _BRANCHES: Final = "messages were left out: regenerated or edited, they are on no branch that was shown"
@@ -80,8 +80,12 @@ def converted(record: Any, form: SourceForm, entry: Entry) -> Conversation:  # n
 def _items(record: Any, form: SourceForm, entry: Entry) -> list[Item]:  # noqa: ANN401  # any JSON value
     """Return the messages of a record as they stand there."""
     items: list[Any] = []
-    for path in listed(form.messages):
-        value = path_of(path)(record)
+    values = [path_of(path)(record) for path in listed(form.messages)]
+    if all(value is MISSING for value in values) and not form.absent:
+        keys = ", ".join(map(repr, record)) if isinstance(record, dict) else excerpt(record)
+        what = f"the record has nothing under {' or '.join(map(repr, listed(form.messages)))}"
+        raise fault_in(entry, what, f"it has {keys}")
+    for value in values:
         items += value if isinstance(value, list) else [] if value is MISSING or value is None else [value]
     if form.version is not None:
         items = [_chosen(item, number, form.version, entry) for number, item in enumerate(items, start=1)]
@@ -193,13 +197,13 @@ class _Speaker:
         """Return why a message is left out; None for one that is read."""
         for path, values in self.form.skip.items():
             if (word := word_of(path_of(path)(item))) in map(word_of, values):
-                return f"their {path} is {word}"
+                return f"{path} is {word}"
         for path, values in self.form.only.items():
             value, words = path_of(path)(item), [*map(word_of, values)]
             if value is MISSING and "null" not in words:
                 raise fault_in(self.entry, f"message {self.number} is {excerpt(item)}: it has no {path!r}")
             if (word := word_of(None if value is MISSING else value)) not in words:
-                return f"their {path} is {word}"
+                return f"{path} is {word}"
         return None
 
     def _role(self, item: Item) -> str:

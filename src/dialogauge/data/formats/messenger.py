@@ -12,24 +12,22 @@ from functools import partial
 from typing import Any, Final
 
 from dialogauge.core import FileFault, Place, RecordFault
-from dialogauge.data.field_map import MISSING
+from dialogauge.data.form import Paths, SpokenForm
+from dialogauge.data.form import listed as several
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, fault_in
+from dialogauge.data.formats.chat import DELETED, EDITED
 from dialogauge.data.formats.described import meets, said_in
 from dialogauge.data.formats.documents import listed
-from dialogauge.data.formats.form import Paths, SpokenForm
-from dialogauge.data.formats.form import listed as several
-from dialogauge.data.formats.paths import condition_of, path_of, text_of
 from dialogauge.data.formats.rows import RowTable, conversations_of
 from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.json_values import JsonValue, is_object, json_values, outline
 from dialogauge.data.notes import NoteBook, excerpt, file_fault
+from dialogauge.data.paths import MISSING, condition_of, path_of, text_of
 from dialogauge.data.sources import LineStream
 
 _COLUMNS: Final = ("conversation_id", "role", "content", "timestamp", "speaker")
 _VERSIONS: Final = "replies are left out: they stand beside the one that was chosen (swipes)"
 _NOTICES: Final = "lines of a messenger itself were left out"
-_DELETED: Final = "messages were left out: somebody deleted them"
-_EDITED: Final = "messages were edited: read as they are now"
 _ALONE: Final = "messages stand in no thread, and no bot speaks among them: left out"
 DOCUMENT: Final = "@document"
 """What stands beside the list of messages, in their paths."""
@@ -164,13 +162,13 @@ def _spoken(
     """Return what a message says; None for one that is left out."""
     content = None if _meets_one(item, form.deleted) else said_in(item, form, entry, number)
     if content is None:
-        entry.recognise(_DELETED if _meets_one(item, form.deleted) else _NOTICES)
+        entry.recognise(DELETED if _meets_one(item, form.deleted) else _NOTICES)
         return None
     thread, speaker, name, id = (_text(item, of) for of in (form.group, form.speaker, form.name, form.id))
     if speaker is None:
         raise fault_in(entry, f"the message is {excerpt(value)}: it does not say who speaks")
     if _meets_one(item, form.edited):
-        entry.recognise(_EDITED)
+        entry.recognise(EDITED)
     versions = path_of(form.version[0])(item) if form.version else None
     if isinstance(versions, list) and len(versions) > 1:
         entry.context.notes.recognise(_VERSIONS, entry.place, count=len(versions) - 1)

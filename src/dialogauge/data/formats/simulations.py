@@ -8,12 +8,13 @@ from typing import Any, Final
 import orjson
 
 from dialogauge.core import Conversation, Message, Place, Rating, RecordFault, ToolCall
-from dialogauge.data.field_map import MISSING, FieldMap, look_up
+from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, Sample, TextFormat, fault_in
 from dialogauge.data.formats.documents import listed, read_beside
 from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.openai import MessageReader
 from dialogauge.data.notes import excerpt
+from dialogauge.data.paths import MISSING, look_up
 from dialogauge.data.ratings import score_at
 from dialogauge.data.sources import LineStream
 

@@ -7,10 +7,9 @@ from dataclasses import field
 from typing import Any
 
 from dialogauge.core.values import Value
+from dialogauge.data.form import Paths, listed, scored
 from dialogauge.data.formats.base import Entry, TextFormat, fault_in
 from dialogauge.data.formats.fields import asks_people, list_at
-from dialogauge.data.formats.form import Paths, listed, scored
-from dialogauge.data.formats.paths import condition_of, is_there, path_of
 from dialogauge.data.formats.spans import (
     SpanKind,
     TraceScore,
@@ -21,6 +20,7 @@ from dialogauge.data.formats.spans import (
 )
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
+from dialogauge.data.paths import condition_of, is_there, path_of
 
 AROUND = "@outer"
 """The record around an inner one, in its paths."""

@@ -6,9 +6,9 @@ import tomllib
 from importlib.resources import files
 
 from dialogauge.core.shape import read_as
+from dialogauge.data.form import SpokenForm, read_form
 from dialogauge.data.formats.base import RecordFormat, TextFormat
 from dialogauge.data.formats.described import described_format
-from dialogauge.data.formats.form import SpokenForm, read_form
 from dialogauge.data.formats.messenger import messenger_format
 from dialogauge.data.formats.traced import TraceForm, traced_format
 

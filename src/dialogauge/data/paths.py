@@ -26,13 +26,15 @@ from typing import Any, Final
 import orjson
 
 from dialogauge.core.patterns import lazy_pattern
-from dialogauge.data.field_map import MISSING, look_up
-from dialogauge.data.formats.markup import html_text
 from dialogauge.data.json_values import too_deep
+from dialogauge.data.markup import html_text
 
+MISSING: Any = object()
+"""The result of a path to nothing."""
 Path = Callable[[Any], Any]
 """Returns what stands in a record, or `MISSING`."""
 
+_INDEX: Final = lazy_pattern(r"-?[0-9]{1,9}")
 _STEP: Final = lazy_pattern(r"\[([^\]]+)\]|([*!]|'[^']*'|[^.\[\]*!]+(?:\.[^.\[\]*!]+)*)|\.")
 _CONDITION: Final = lazy_pattern(
     r"(not )?((?:\[[^\]]*\]|[^=\[])+?)(?:=(.*)|:(text|list|object|number|bool))?"
@@ -48,6 +50,28 @@ _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
     "number": (int, float),
     "bool": bool,
 }
+
+
+def look_up(record: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
+    """Return the value at a key or dotted path, or `MISSING`.
+
+    A key may itself have dots; a list item is named by its position, from the end by a negative one.
+    """
+    if isinstance(record, dict):
+        if path in record:
+            return record[path]
+        head, dot, rest = path.partition(".")
+        while dot:
+            if head in record and (value := look_up(record[head], rest)) is not MISSING:
+                return value
+            more, dot, rest = rest.partition(".")
+            head = f"{head}.{more}"
+    elif isinstance(record, list):
+        head, dot, rest = path.partition(".")
+        number = int(head) if _INDEX.fullmatch(head) else len(record)
+        if -len(record) <= number < len(record):
+            return look_up(record[number], rest) if dot else record[number]
+    return MISSING
 
 
 @cache
@@ -109,6 +133,9 @@ def _first(alternatives: list[Path], record: Any) -> Any:  # noqa: ANN401  # any
 
 
 def _alternative(text: str) -> Path:
+    if not text:
+        msg = "an empty text is no path"
+        raise ValueError(msg)
     if text.startswith("<"):
         return partial(_plain, _alternative(text[1:].strip()))
     if len(text) > 1 and text[0] == text[-1] == "'":

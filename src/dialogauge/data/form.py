@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from dialogauge.core import Role
 from dialogauge.core.shape import Misfit, read_as
 from dialogauge.core.values import Value
-from dialogauge.data.formats.paths import condition_of, path_of
+from dialogauge.data.paths import condition_of, path_of
 
 Paths = str | tuple[str, ...]
 Words = Mapping[str, str | int | float]
