@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dialogauge.core import UsageError
-from dialogauge.data.formats.arenas import ARENA, ULTRAFEEDBACK, WILDCHAT
 from dialogauge.data.formats.base import Format, RecordFormat, Sample
 from dialogauge.data.formats.chat import CAPTIONS, CHAT
 from dialogauge.data.formats.chat_apps import CHATGPT, GEMINI
@@ -24,15 +23,28 @@ from dialogauge.data.formats.lists import (
     TURNS,
 )
 from dialogauge.data.formats.messenger import MESSENGER
-from dialogauge.data.formats.oasst import OASST
 from dialogauge.data.formats.openai import OPENAI
-from dialogauge.data.formats.rated_studies import RECLLMSIM, URS, USS
+from dialogauge.data.formats.rated_studies import RECLLMSIM, USS
 from dialogauge.data.formats.rendered import TEMPLATE, TEMPLATE_TEXT
 from dialogauge.data.formats.requests import REQUESTS
-from dialogauge.data.formats.role_play import CHARACTERBENCH, SOTOPIA
+from dialogauge.data.formats.role_play import SOTOPIA
 from dialogauge.data.formats.rows import ROWS
-from dialogauge.data.formats.simulations import AUTOTOD, TAU, TAU2
-from dialogauge.data.formats.sources import CLAUDE, HELPDESK, LIBRECHAT, LMSTUDIO, RASA
+from dialogauge.data.formats.simulations import AUTOTOD
+from dialogauge.data.formats.sources import (
+    ARENA,
+    CHARACTERBENCH,
+    CLAUDE,
+    HELPDESK,
+    LIBRECHAT,
+    LMSTUDIO,
+    OASST,
+    RASA,
+    TAU,
+    TAU2,
+    ULTRAFEEDBACK,
+    URS,
+    WILDCHAT,
+)
 from dialogauge.data.formats.telemetry import MLFLOW, OPENTELEMETRY, PHOENIX
 from dialogauge.data.formats.tracers import BRAINTRUST, LANGFUSE, LANGGRAPH, LANGSMITH, OPENAI_AGENTS, WEAVE
 

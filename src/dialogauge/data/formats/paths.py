@@ -1,8 +1,11 @@
 """Paths into records, in the words of formats and field maps.
 
     a.b.0           keys and positions; a key may have dots itself, and -1 is the last
-    a.*.b           b of each item of the list a
+    a.*.b           b of each item of the list a; of an object each value, with its key under @key
     a[type=x,y].b   b of those items of a, or of the object a, whose type is x or y
+    a[type!=x].b    b of the others; what is missing is null
+    a[id={c}].b     the same, where c says the value
+    a[{c}].b        b of what stands in the object a under the key that c says
     a!.b            b of the JSON that stands in the text a
     <a              the text of the HTML a
     'word'          the word itself
@@ -10,8 +13,11 @@
     a | b           the first that is there and not empty
     .               the record itself
 
+An object of lists under [name=x] is a table by its columns: the row in which the name is x.
+
 A condition is a path that is there, `path=x,y` one of these values, `path:text` (or list, object, number,
-bool) that kind of value, and `not ` before it the contrary.
+bool) that kind of value, `path:filled` neither empty nor blank, `not ` before it the contrary, and ` or `
+between two either of them.
 """
 
 from __future__ import annotations
@@ -30,12 +36,15 @@ from dialogauge.data.json_values import too_deep
 Path = Callable[[Any], Any]
 """Returns what stands in a record, or `MISSING`."""
 
-_STEP: Final = lazy_pattern(r"\[([^=\]]+)=([^\]]*)\]|([*!])|([^.\[\]*!]+(?:\.[^.\[\]*!]+)*)|\.")
+_STEP: Final = lazy_pattern(r"\[(?:([^=!\]]+)(!?)=)?([^\]]*)\]|([*!])|([^.\[\]*!]+(?:\.[^.\[\]*!]+)*)|\.")
 _CONDITION: Final = lazy_pattern(
-    r"(not )?((?:\[[^\]]*\]|[^=\[])+?)(?:=(.*)|:(text|list|object|number|bool))?"
+    r"(not )?((?:\[[^\]]*\]|[^=\[])+?)(?:=(.*)|:(text|list|object|number|bool|filled))?"
 )
 _EMPTY_BLOCKS: Final = [{"type": "text", "text": ""}]
-_HOLE: Final = lazy_pattern(r"\{([^{}]+)\}")
+HOLE: Final = lazy_pattern(r"\{((?:[^{}]|\{[^{}]*\})+)\}")
+"""A path in a text."""
+_OR: Final = lazy_pattern(r" \| (?![^{}]*\})")
+_FILTER: Final = lazy_pattern(r"\[[^\]]*\]")
 _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
     "text": str,
     "list": list,
@@ -48,13 +57,16 @@ _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
 @cache
 def path_of(text: str) -> Path:
     """Return what reads a path; raises ValueError for one that cannot be read."""
-    alternatives = [_alternative(part.strip()) for part in text.split(" | ")]
+    alternatives = [_alternative(part.strip()) for part in _OR.split(text)]
     return alternatives[0] if len(alternatives) == 1 else partial(_first, alternatives)
 
 
 @cache
 def condition_of(text: str) -> Callable[[Any], bool]:
     """Return what says whether a record meets a condition; raises ValueError for one that cannot be read."""
+    if " or " in text:
+        either = [condition_of(one) for one in text.split(" or ")]
+        return lambda record: any(holds(record) for holds in either)
     match = _CONDITION.fullmatch(text.strip())
     if match is None:
         msg = f"{text!r} is no condition"
@@ -64,6 +76,8 @@ def condition_of(text: str) -> Callable[[Any], bool]:
 
     def holds(record: Any) -> bool:  # noqa: ANN401  # any JSON value
         value = read(record)
+        if match[4] == "filled":
+            return (is_there(value) and str(value).strip() != "") is not negated
         if words is not None:
             return (word_of(value) in words) is not negated
         fits = value is not MISSING if kind is None else isinstance(value, kind)
@@ -102,8 +116,8 @@ def _alternative(text: str) -> Path:
         return partial(_plain, _alternative(text[1:].strip()))
     if len(text) > 1 and text[0] == text[-1] == "'":
         return lambda record: text[1:-1]
-    if "{" in text:
-        parts = [(_alternative if n % 2 else str)(part) for n, part in enumerate(_HOLE.split(text))]
+    if "{" in _FILTER.sub("", text):
+        parts = [(path_of if n % 2 else str)(part) for n, part in enumerate(HOLE.split(text))]
         return partial(_filled, parts)
     if text == ".":
         return lambda record: record
@@ -119,31 +133,58 @@ def _steps(text: str) -> Iterator[Any]:
             msg = f"{text!r} is no path: {text[at:]!r} cannot be read"
             raise ValueError(msg)
         at = match.end()
-        if match[1]:
-            yield match[1], match[2].split(",")
-        elif match[3] or match[4]:
-            yield match[3] or match[4]
+        if match[3] is not None:
+            words = [path_of(one[1:-1]) if one[:1] == "{" else one for one in match[3].split(",")]
+            yield match[1], bool(match[2]), words
+        elif match[4] or match[5]:
+            yield match[4] or match[5]
 
 
-def _walk(steps: tuple[Any, ...], value: Any) -> Any:  # noqa: ANN401  # any JSON value
+def _walk(steps: tuple[Any, ...], value: Any, root: Any = None) -> Any:  # noqa: ANN401  # any JSON value
+    root = value if root is None else root
     for number, step in enumerate(steps):
         if value is MISSING:
             break
         if step == "*":
-            inner = (_walk(steps[number + 1 :], one) for one in value) if isinstance(value, list) else ()
+            values = (
+                [{"@key": key, **one} for key, one in value.items() if isinstance(one, dict)]
+                if (isinstance(value, dict))
+                else value
+            )
+            inner = (
+                (_walk(steps[number + 1 :], one, root) for one in values) if isinstance(values, list) else ()
+            )
             several = (each if isinstance(each, list) else [each] for each in inner if is_there(each))
             return [one for each in several for one in each]
         if step == "!":
             value = _parsed(value)
         elif isinstance(step, tuple):
-            key, words = step
-            if isinstance(value, list):
-                value = [one for one in value if word_of(look_up(one, key)) in words]
-            elif word_of(look_up(value, key)) not in words:
-                value = MISSING
+            value = _filtered(
+                value, step[0], [word(root) if callable(word) else word for word in step[2]], step[1]
+            )
         else:
             value = look_up(value, step)
     return value
+
+
+def _filtered(value: Any, key: str | None, words: list[Any], negated: bool) -> Any:  # noqa: ANN401, FBT001
+    """Return the items of a list, the object or the row of a table that a filter leaves."""
+    if key is None:
+        return (
+            value.get(words[0], MISSING) if isinstance(value, dict) and isinstance(words[0], str) else MISSING
+        )
+    words = [word_of(word) for word in words]
+
+    def fits(of: Any) -> bool:  # noqa: ANN401  # any JSON value
+        return (word_of(None if of is MISSING else of) in words) is not negated
+
+    if isinstance(value, list):
+        return [one for one in value if fits(look_up(one, key))]
+    own = look_up(value, key)
+    if isinstance(own, list):
+        at = next((n for n, one in enumerate(own) if fits(one)), len(own))
+        return {k: of[at] for k, of in value.items() if isinstance(of, list) and at < len(of)}
+    return value if fits(own) else MISSING
 
 
 def _parsed(value: object) -> Any:  # noqa: ANN401  # any JSON value
@@ -156,6 +197,8 @@ def _parsed(value: object) -> Any:  # noqa: ANN401  # any JSON value
 
 def _plain(read: Path, record: Any) -> Any:  # noqa: ANN401  # any JSON value
     value = read(record)
+    if isinstance(value, list):
+        return [html_text(one) if isinstance(one, str) else one for one in value]
     return html_text(value) if isinstance(value, str) else value
 
 

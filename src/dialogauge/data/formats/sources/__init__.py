@@ -5,9 +5,9 @@ from __future__ import annotations
 import tomllib
 from importlib.resources import files
 
-from dialogauge.data.formats.base import RecordFormat
+from dialogauge.data.formats.base import Format
 from dialogauge.data.formats.described import described_format
-from dialogauge.data.formats.form import read_form
+from dialogauge.data.formats.form import read_forms
 
 
 def entry_text(name: str) -> str:
@@ -15,13 +15,20 @@ def entry_text(name: str) -> str:
     return (files(__package__) / f"{name}.toml").read_text("utf-8")
 
 
-def _format(name: str) -> RecordFormat:
-    tables = tomllib.loads(entry_text(name))
-    return described_format(name, {kind: read_form(table) for kind, table in tables.items()})
+def _format(name: str) -> Format:
+    return described_format(name, read_forms(tomllib.loads(entry_text(name))))
 
 
+ARENA = _format("arena")
+CHARACTERBENCH = _format("characterbench")
 CLAUDE = _format("claude")
 HELPDESK = _format("helpdesk")
 LIBRECHAT = _format("librechat")
 LMSTUDIO = _format("lmstudio")
+OASST = _format("oasst")
 RASA = _format("rasa")
+TAU = _format("tau")
+TAU2 = _format("tau2")
+ULTRAFEEDBACK = _format("ultrafeedback")
+URS = _format("urs")
+WILDCHAT = _format("wildchat")
