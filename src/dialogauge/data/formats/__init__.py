@@ -5,8 +5,8 @@ from __future__ import annotations
 from dialogauge.core import UsageError
 from dialogauge.data.formats.base import Format, RecordFormat, Sample
 from dialogauge.data.formats.chat import CAPTIONS, CHAT
-from dialogauge.data.formats.chat_apps import CHATGPT, GEMINI
-from dialogauge.data.formats.coding_agents import AIDER, CLAUDE_CODE, CODEX
+from dialogauge.data.formats.chat_apps import CHATGPT
+from dialogauge.data.formats.coding_agents import AIDER, CLAUDE_CODE
 from dialogauge.data.formats.csv_table import csv_format
 from dialogauge.data.formats.documents import wrapped_format
 from dialogauge.data.formats.evaluations import INSPECT, LM_EVAL, PROMPTFOO
@@ -29,11 +29,13 @@ from dialogauge.data.formats.rendered import TEMPLATE, TEMPLATE_TEXT
 from dialogauge.data.formats.requests import REQUESTS
 from dialogauge.data.formats.role_play import SOTOPIA
 from dialogauge.data.formats.rows import ROWS
-from dialogauge.data.formats.simulations import AUTOTOD
 from dialogauge.data.formats.sources import (
     ARENA,
+    AUTOTOD,
     CHARACTERBENCH,
     CLAUDE,
+    CODEX,
+    GEMINI,
     HELPDESK,
     LIBRECHAT,
     LMSTUDIO,

@@ -18,6 +18,7 @@ from dialogauge.data.formats.form import Calls, MessagePart, SourceForm, listed,
 from dialogauge.data.formats.openai import NO_MESSAGES, MessageReader, unknown_role
 from dialogauge.data.formats.order import in_time
 from dialogauge.data.formats.paths import HOLE, condition_of, is_there, path_of, text_of, word_of
+from dialogauge.data.formats.payloads import is_message, messages_in
 from dialogauge.data.formats.several import (
     all_branches,
     flat,
@@ -105,6 +106,9 @@ def converted(record: Any, form: SourceForm, entry: Entry) -> Conversation:  # n
 def conversations(record: Any, form: SourceForm, entry: Entry) -> Iterator[Outcome]:  # noqa: ANN401
     """Yield the conversations in a record: of its sides, of what it lists, and of the branches of a tree."""
     ids: dict[str, int] = {}
+    if why := next((why for condition, why in form.ignore.items() if condition_of(condition)(record)), None):
+        entry.recognise(why)
+        return
     for side in form.sides or (form,):
         values = [record] if side.each is None else path_of(side.each)(record)
         for number, value in enumerate(values if isinstance(values, list) else [values], start=1):
@@ -117,6 +121,18 @@ def conversations(record: Any, form: SourceForm, entry: Entry) -> Iterator[Outco
                     yield talk if ids[talk.id] == 1 else _renamed(talk, f"{talk.id}__{ids[talk.id]}")
             except RecordFault as fault:
                 yield fault
+
+
+def _one_of(messages: list[Item]) -> Item:
+    """Return messages of one role as one."""
+    blocks = [
+        block
+        for one in messages
+        for block in (
+            one["content"] if isinstance(one["content"], list) else [{"type": "text", "text": one["content"]}]
+        )
+    ]
+    return messages[0] if len(messages) == 1 else {**messages[0], "content": blocks}
 
 
 def _renamed(talk: Conversation, id: str) -> Conversation:
@@ -157,7 +173,7 @@ def _there(path: str, record: Any) -> Any:  # noqa: ANN401  # any JSON value
 def _with_context(record: Any, form: SourceForm, entry: Entry) -> Item:  # noqa: ANN401  # any JSON value
     """Return a record with what its paths find beside it."""
     label = entry.context.source.label
-    about = {"@made": entry.made_id, "@stem": re.sub(r"\.jsonl?(\.gz)?$", "", label)}
+    about = {"@made": entry.made_id, "@file": label, "@stem": re.sub(r"\.jsonl?(\.gz)?$", "", label)}
     own: Item = {**(record if isinstance(record, dict) else {}), **about}
     if (file := form.beside) is None:
         return own
@@ -178,6 +194,10 @@ def _conversation(record: Item, items: Sequence[Item], form: SourceForm, entry: 
         for number, item in enumerate(items, start=1)
         for one in _Speaker(record, form, entry, number).messages(item)
     ]
+    if form.plain == "items":
+        spoken = messages_in(spoken) or []
+    if form.together:
+        spoken = [_one_of([*run]) for _, run in groupby(spoken, lambda one: one["role"])]
     if not spoken and not form.absent:
         raise fault_in(entry, "nobody says anything in it" if items else "the conversation has no messages")
     if form.answer is not None:
@@ -195,10 +215,19 @@ def _conversation(record: Item, items: Sequence[Item], form: SourceForm, entry: 
         entry.recognise(NO_MESSAGES)
     about = _about(record, form, entry, rated=bool(spoken))
     talk = conversation_from(about, messages, reader.rated, entry, messages_key="messages")
-    more = {name: of for name, path in form.metadata.items() if is_there(of := path_of(path)(record))}
+    more = {name: of for name, path in form.metadata.items() if is_there(of := _kept(path, record))}
     if form.judged == "last" and messages:
         more[PREFIX] = talk.turns[-1].start
     return replace(talk, metadata={**talk.metadata, **more}) if more else talk
+
+
+def _kept(paths: str | Mapping[str, str], record: Item) -> Any:  # noqa: ANN401  # any JSON value
+    """Return what stands under a path, or the tables that are made of a list."""
+    if isinstance(paths, str):
+        return path_of(paths)(record)
+    rows, columns = path_of(paths["list"])(record), {k: path_of(of) for k, of in paths.items() if k != "list"}
+    rows = [{name: read(row) for name, read in columns.items()} for row in rows if isinstance(row, dict)]
+    return [{name: of for name, of in row.items() if of is not MISSING} for row in rows]
 
 
 def _lines(value: object) -> str | None:
@@ -299,6 +328,9 @@ class _Speaker:
         if why := self._left_out(item):
             self.entry.recognise(f"messages were left out: {form.left_out or why}")
             return
+        for condition, text in form.messages_need.items():
+            if not condition_of(condition)(item):
+                raise fault_in(self.entry, f"message {self.number} is {excerpt(item)}: {text}")
         if form.pair is not None:
             yield from self._pair(item, *form.pair)
             return
@@ -323,7 +355,8 @@ class _Speaker:
 
     def _said(self, item: Item, path: str) -> list[str]:
         value = path_of(path)(item)
-        texts = [text_of(one) for one in (value if isinstance(value, list) else [value]) if is_there(one)]
+        several = value if isinstance(value, list) else [] if value in (None, MISSING) else [value]
+        texts = [text_of(one) for one in several]
         if None in texts:
             raise fault_in(self.entry, f"message {self.number} has under {path} {excerpt(value)}: no text")
         return [text for text in texts if text is not None]
@@ -350,8 +383,11 @@ class _Speaker:
 
     def _left_out(self, item: Item) -> str | None:
         """Return why a message is left out; None for one that is read."""
+        if self.form.plain == "items" and not is_message(item):
+            return "of no known form"
         for path, values in self.form.skip.items():
-            if (word := word_of(path_of(path)(item))) in map(word_of, values):
+            words, word = [*map(word_of, values)], word_of(path_of(path)(item))
+            if word in words or any(re.match(one[1:], word or "") for one in words if one and one[0] == "~"):
                 return f"their {path} is {word}"
         for path, values in self.form.only.items():
             value, words = path_of(path)(item), [*map(word_of, values)]
@@ -395,10 +431,11 @@ class _Speaker:
         for thought in thoughts if isinstance(thoughts, list) else [thoughts]:
             if is_there(thought):
                 yield {"type": "thinking", "thinking": thought}
+        calls = [] if part.tools is None else [*self._calls(item, part.tools)]
+        yield from calls if part.tools is not None and part.tools.first else ()
         for path in listed(part.text) or (("content",) if part is self.form else ()):
             yield from self._text(path_of(path)(item))
-        if part.tools is not None:
-            yield from self._calls(item, part.tools)
+        yield from calls if part.tools is not None and not part.tools.first else ()
         shown = None if part.shown is None else path_of(part.shown)(item)
         for kind, of in shown.items() if isinstance(shown, dict) else ():
             if is_there(of):
@@ -423,8 +460,11 @@ class _Speaker:
 
     def _calls(self, item: Item, tools: Calls) -> Iterator[Item]:
         calls = path_of(tools.list)(item)
-        several = calls if isinstance(calls, list) else [calls] if isinstance(calls, dict) else []
-        for number, call in enumerate(several, start=1):
+        for number, call in enumerate(calls if isinstance(calls, list) else [calls], start=1):
+            if calls in (MISSING, None):
+                return
+            if not isinstance(call, dict):
+                raise fault_in(self.entry, f"message {self.number}: a call is {excerpt(call)}: not an object")
             id, name = (word_of(path_of(path)(call)) for path in (tools.id, tools.name))
             id = id or f"{self.number}.{number}"
             value = path_of(tools.arguments)(call)
@@ -432,7 +472,7 @@ class _Speaker:
                 yield {"type": "tool_use", "id": id, "name": name, "input": {} if value is MISSING else value}
             result = MISSING if tools.result is None else path_of(tools.result)(call)
             if is_there(result):
-                yield {"type": "tool_result", "tool_use_id": id, "content": result}
+                yield {"type": "tool_result", "tool_use_id": id, "name": name, "content": result}
 
 
 def _is_of(part: Any, kind: str) -> bool:  # noqa: ANN401  # any JSON value
@@ -470,7 +510,7 @@ def _about(record: Item, form: SourceForm, entry: Entry, *, rated: bool) -> Item
         if (path := getattr(form, key)) is None:
             continue
         value = path_of(path)(record)
-        if key == "candidate" and isinstance(value, list):
+        if key in ("candidate", "scenario") and isinstance(value, list):
             value = "+".join(sorted({one for one in value if isinstance(one, str) and one}))
         if is_there(value):
             words = LANGUAGES if key == "language" else form.words.get(key, {})
@@ -530,7 +570,8 @@ def _used(form: SourceForm) -> Iterator[str]:
     """Yield the paths of a record that are read, and so are no metadata."""
     paths = [*listed(form.messages), *(where for path in form.rated if "." not in (where := scored(path)[0]))]
     paths += [*listed(form.id), *(form.exchange or ()), *(form.pair or () if form.messages == "." else ())]
-    paths += [of for of in (form.candidate, form.system, form.context, form.profile, form.answer) if of]
+    paths += [of for of in (form.system, form.context, form.profile, form.answer) if of]
+    paths += form.candidate.split(" | ") if form.candidate and "." not in form.candidate else []
     yield from (one.strip().lstrip("<") for path in paths for one in path.split(" | ") if "{" not in one)
 
 

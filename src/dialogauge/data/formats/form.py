@@ -61,6 +61,8 @@ class Calls(Value):
     id: str = "id"
     arguments: str = "arguments"
     result: str | None = None
+    first: bool = False
+    """Whether they come before the text of the message."""
 
 
 class MessagePart(Value):
@@ -94,6 +96,8 @@ class SourceForm(MessagePart):
     """Lists of words: for each a conversation, in whose paths $1, $2 are these words."""
     merge: bool = False
     """Whether records of one id that say the same are one conversation, with the ratings of all."""
+    ignore: Mapping[str, str] = field(default_factory=dict)
+    """Condition -> why a record that meets it is no conversation: it is left out, and counted."""
     beside: FileBeside | None = None
     needs: Mapping[str, str] = field(default_factory=dict)
     """Condition -> the fault of a record without it; {path} is what stands there."""
@@ -108,14 +112,18 @@ class SourceForm(MessagePart):
     language: str | None = None
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Key of this entry, as scenario -> what the words that stand there are called."""
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    """Name -> path of what is kept besides, out of the sight of judges."""
+    metadata: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
+    """Name -> path of what is kept besides, or a table of names and paths in each item of its `list`."""
     system: str | None = None
     """The system prompt; a table is written as lines."""
     messages: Paths = "messages"
     """The list of messages, or several that stand one after the other."""
-    plain: bool = False
-    """Whether messages are as OpenAI writes them: role, content, calls."""
+    plain: bool | Literal["items"] = False
+    """Whether messages are as OpenAI writes them: role, content, calls; or items of its Responses API."""
+    together: bool = False
+    """Whether messages of one role in a row are one."""
+    messages_need: Mapping[str, str] = field(default_factory=dict)
+    """As `needs`, of each message."""
     inner: str | None = None
     """In the message: a list of messages that stand in its place."""
     set: Mapping[str, str] = field(default_factory=dict)
@@ -145,7 +153,7 @@ class SourceForm(MessagePart):
     keep: tuple[str, ...] = ()
     """Keys of a message that are kept beside its text."""
     skip: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """In the message: path -> values of messages that are left out, and counted."""
+    """In the message: path -> values, or ~patterns, of messages that are left out, and counted."""
     only: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     """In the message: path -> values of those that are read; the others are left out, and counted."""
     left_out: str | None = None
@@ -194,7 +202,7 @@ def read_form(table: Mapping[str, Any]) -> SourceForm:
         form = replace(read_as(dict(table), SourceForm), sides=sides)
         for path in _paths(form):
             path_of(path)
-        for one in (*listed(form.when), *form.parts, *form.needs, *form.says, *form.doubts):
+        for one in (*listed(form.when), *form.parts, *_conditions(form)):
             condition_of(one)
     except Misfit as misfit:
         msg = f"the entry {misfit}" if not misfit.path else f"the key {misfit}"
@@ -226,12 +234,19 @@ def listed(paths: Paths) -> tuple[str, ...]:
     return (paths,) if isinstance(paths, str) else paths
 
 
+def _conditions(form: SourceForm) -> Iterator[str]:
+    """Yield the conditions of an entry that have words of their own."""
+    yield from (*form.needs, *form.messages_need, *form.ignore, *form.says, *form.doubts)
+
+
 def _paths(form: SourceForm) -> Iterator[str]:
     """Yield the paths of an entry."""
     yield from (of for name in _ONE if (of := getattr(form, name)) is not None)
     yield from (*listed(form.messages), *listed(form.id), *form.skip, *form.only)
     yield from (*(form.asker or ()), *(form.pair or ()), *(form.exchange or ()))
-    yield from (*form.set.values(), *form.metadata.values(), *form.rest)
+    yield from (*form.set.values(), *form.rest)
+    for value in form.metadata.values():
+        yield from [value] if isinstance(value, str) else value.values()
     yield from (of for part in (form, *form.parts.values()) for of in listed(part.text))
     yield from (scored(of)[0] for of in (*form.rated, *form.rated_replies))
     for inner in (form.tree, form.tools, *form.parts.values()):

@@ -16,12 +16,13 @@
 An object of lists under [name=x] is a table by its columns: the row in which the name is x.
 
 A condition is a path that is there, `path=x,y` one of these values, `path:text` (or list, object, number,
-bool) that kind of value, `path:filled` neither empty nor blank, `not ` before it the contrary, and ` or `
-between two either of them.
+bool) that kind of value, `path:filled` neither empty nor blank, `path~pattern` a text that begins like this,
+`not ` before it the contrary, and ` or ` between two either of them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, Final
@@ -38,7 +39,7 @@ Path = Callable[[Any], Any]
 
 _STEP: Final = lazy_pattern(r"\[(?:([^=!\]]+)(!?)=)?([^\]]*)\]|([*!])|([^.\[\]*!]+(?:\.[^.\[\]*!]+)*)|\.")
 _CONDITION: Final = lazy_pattern(
-    r"(not )?((?:\[[^\]]*\]|[^=\[])+?)(?:=(.*)|:(text|list|object|number|bool|filled))?"
+    r"(not )?((?:\[[^\]]*\]|[^=~\[])+?)(?:=(.*)|~(.*)|:(text|list|object|number|bool|filled))?"
 )
 _EMPTY_BLOCKS: Final = [{"type": "text", "text": ""}]
 HOLE: Final = lazy_pattern(r"\{((?:[^{}]|\{[^{}]*\})+)\}")
@@ -71,17 +72,22 @@ def condition_of(text: str) -> Callable[[Any], bool]:
     if match is None:
         msg = f"{text!r} is no condition"
         raise ValueError(msg)
-    negated, read = match[1] is not None, path_of(match[2])
-    words, kind = None if match[3] is None else match[3].split(","), _KINDS.get(match[4] or "")
+    negated, read, kind = match[1] is not None, path_of(match[2]), match[5]
+    words, pattern = None if match[3] is None else match[3].split(","), match[4]
 
     def holds(record: Any) -> bool:  # noqa: ANN401  # any JSON value
         value = read(record)
-        if match[4] == "filled":
-            return (is_there(value) and str(value).strip() != "") is not negated
         if words is not None:
-            return (word_of(value) in words) is not negated
-        fits = value is not MISSING if kind is None else isinstance(value, kind)
-        return (fits and (kind is None or not isinstance(value, bool) or kind is bool)) is not negated
+            fits = word_of(value) in words
+        elif pattern is not None:
+            fits = isinstance(value, str) and re.match(pattern, value) is not None
+        elif kind == "filled":
+            fits = is_there(value) and str(value).strip() != ""
+        elif kind is not None:
+            fits = isinstance(value, _KINDS[kind]) and (kind == "bool" or not isinstance(value, bool))
+        else:
+            fits = value is not MISSING
+        return fits is not negated
 
     return holds
 

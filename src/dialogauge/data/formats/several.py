@@ -25,7 +25,7 @@ Item = dict[str, Any]
 
 def several(form: SourceForm) -> bool:
     """Say whether a record of a form may be more, or less, than one conversation."""
-    return bool(form.records or form.group or form.each or form.sides or form.merge) or (
+    return bool(form.records or form.group or form.each or form.sides or form.merge or form.ignore) or (
         form.tree is not None and form.tree.all
     )
 

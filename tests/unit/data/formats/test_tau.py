@@ -46,7 +46,10 @@ def test_the_hidden_goal_is_out_of_the_judges_sight(tmp_path):
 def test_a_prompt_that_is_not_there_is_told(tmp_path):
     (c,), notes = read(tmp_path, RUN)
     assert c.instructions == ""
-    assert any(kind == "assumed" and "without the system prompts that they name: these were not found" in text for kind, text, _ in notes)
+    assert any(
+        kind == "assumed" and "without the system prompts that they name: these were not found" in text
+        for kind, text, _ in notes
+    )
 
 
 @pytest.mark.parametrize("prompts", ["{", "[]"])

@@ -20,8 +20,11 @@ def _format(name: str) -> Format:
 
 
 ARENA = _format("arena")
+AUTOTOD = _format("autotod")
 CHARACTERBENCH = _format("characterbench")
 CLAUDE = _format("claude")
+CODEX = _format("codex")
+GEMINI = _format("gemini")
 HELPDESK = _format("helpdesk")
 LIBRECHAT = _format("librechat")
 LMSTUDIO = _format("lmstudio")
