@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, Final
 
 from dialogauge.core import FileFault, Place, RecordFault
@@ -13,6 +12,7 @@ from dialogauge.data.form import SourceForm
 from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, Sample, TextFormat
 from dialogauge.data.formats.columns import is_whole, named_columns
 from dialogauge.data.formats.described import described_format
+from dialogauge.data.formats.messenger import messenger_format
 from dialogauge.data.formats.rows import RowTable, conversations_of
 from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.json_values import starts_json, too_deep, written_value
@@ -51,12 +51,13 @@ def csv_format(records: Sequence[RecordFormat]) -> TextFormat:
 
 def mapped_format(forms: Mapping[str, SourceForm]) -> TextFormat:
     """Return the format of what somebody's own map describes: records of JSON, or the rows of a table."""
-    records = described_format("map", forms)
+    spoken = any(form.speaker for form in forms.values())
+    records = (messenger_format if spoken else described_format)("map", forms)
 
     def read(stream: LineStream, context: Context) -> Iterator[Outcome]:
-        return (records.read if starts_json(stream) else partial(_conversations, within=records))(
-            stream, context
-        )
+        if isinstance(records, RecordFormat) and not starts_json(stream):
+            return _conversations(stream, context, within=records)
+        return records.read(stream, context)
 
     return TextFormat("map", lambda sample: False, read, json=None)
 

@@ -126,6 +126,8 @@ def _read(context: Context, name: str, what: str, kind: type, above: int) -> Any
     if source is None:
         return kind()
     place = Place(source.name)
+    if name.endswith(".jsonl"):
+        return [one.value for one in json_values(LineStream(source)) if isinstance(one, JsonValue)]
     with opened(source, lambda: 1) as file:
         raw = file.read(LARGEST + 1)
     if len(raw) > LARGEST:

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any, Final
 
 from dialogauge.core import FileFault, Place, RecordFault
-from dialogauge.data.form import Paths, SpokenForm
-from dialogauge.data.form import listed as several
+from dialogauge.data.form import Paths, SourceForm
+from dialogauge.data.form import listed as paths_in
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, fault_in
 from dialogauge.data.formats.chat import DELETED, EDITED
 from dialogauge.data.formats.described import meets, said_in
@@ -32,7 +32,7 @@ _ALONE: Final = "messages stand in no thread, and no bot speaks among them: left
 DOCUMENT: Final = "@document"
 """What stands beside the list of messages, in their paths."""
 
-Forms = Mapping[str, SpokenForm]
+Forms = Mapping[str, SourceForm]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def messenger_format(name: str, forms: Forms) -> TextFormat:
     return TextFormat(name, recognises, partial(_read, forms=forms))
 
 
-def _form_of(record: Any, forms: Forms) -> SpokenForm | None:  # noqa: ANN401  # any JSON value
+def _form_of(record: Any, forms: Forms) -> SourceForm | None:  # noqa: ANN401  # any JSON value
     """Return the form of a message, or of the first in a document; None where it has none."""
     for form in forms.values() if isinstance(record, dict) else ():
         inner = record.get(form.records or "")
@@ -106,7 +106,7 @@ class _Tally:
     together: bool
 
 
-def _tally(stream: LineStream, context: Context, form: SpokenForm) -> _Tally:
+def _tally(stream: LineStream, context: Context, form: SourceForm) -> _Tally:
     """Look at all messages; raises `FileFault` where nobody is the assistant."""
     speakers: dict[str, tuple[bool, str | None]] = {}
     answers, alone = Counter[str](), Counter[str]()
@@ -140,7 +140,7 @@ def _tally(stream: LineStream, context: Context, form: SpokenForm) -> _Tally:
 
 
 def _all_spoken(
-    stream: LineStream, context: Context, form: SpokenForm
+    stream: LineStream, context: Context, form: SourceForm
 ) -> Iterator[tuple[_Spoken | RecordFault, Place]]:
     values = listed(stream, context, form.records or "", form.document)
     for number, (head, value, entry) in enumerate(values, start=1):
@@ -157,28 +157,31 @@ def _all_spoken(
 
 
 def _spoken(
-    value: Mapping[str, Any], item: dict[str, Any], form: SpokenForm, entry: Entry, number: int
+    value: Mapping[str, Any], item: dict[str, Any], form: SourceForm, entry: Entry, number: int
 ) -> _Spoken | None:
     """Return what a message says; None for one that is left out."""
-    content = None if _meets_one(item, form.deleted) else said_in(item, form, entry, number)
+    gone = _meets(item, form.deleted)
+    content = None if gone else said_in(item, form, entry, number)
     if content is None:
-        entry.recognise(DELETED if _meets_one(item, form.deleted) else _NOTICES)
+        entry.recognise(DELETED if gone else _NOTICES)
         return None
     thread, speaker, name, id = (_text(item, of) for of in (form.group, form.speaker, form.name, form.id))
     if speaker is None:
         raise fault_in(entry, f"the message is {excerpt(value)}: it does not say who speaks")
-    if _meets_one(item, form.edited):
+    if _meets(item, form.edited):
         entry.recognise(EDITED)
     versions = path_of(form.version[0])(item) if form.version else None
     if isinstance(versions, list) and len(versions) > 1:
         entry.context.notes.recognise(_VERSIONS, entry.place, count=len(versions) - 1)
-    bot, at = form.bot is not None and condition_of(form.bot)(item), path_of(form.order or "@")(item)
-    return _Spoken(thread, speaker, name, bot, content or "", at, thread is not None and thread != id)
+    at = MISSING if form.order is None else path_of(form.order)(item)
+    answers = thread is not None and thread != id
+    return _Spoken(thread, speaker, name, _meets(item, form.bot), content or "", at, answers)
 
 
-def _meets_one(item: Mapping[str, Any], when: Paths) -> bool:
-    return any(condition_of(one)(item) for one in several(when))
+def _meets(item: Mapping[str, Any], condition: str | None) -> bool:
+    return condition is not None and condition_of(condition)(item)
 
 
-def _text(item: Mapping[str, Any], path: str | None) -> str | None:
-    return (text_of(path_of(path)(item)) or None) if path is not None else None
+def _text(item: Mapping[str, Any], paths: Paths | None) -> str | None:
+    each = (text_of(path_of(path)(item)) for path in paths_in(paths or ()))
+    return next(filter(None, each), None)

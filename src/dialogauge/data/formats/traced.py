@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
-from typing import Any
+from dataclasses import field, replace
+from typing import Any, Final
 
 from dialogauge.core.values import Value
 from dialogauge.data.form import Paths, listed, scored
@@ -20,7 +20,7 @@ from dialogauge.data.formats.spans import (
 )
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
-from dialogauge.data.paths import condition_of, is_there, path_of
+from dialogauge.data.paths import MISSING, condition_of, is_there, path_of
 
 AROUND = "@outer"
 """The record around an inner one, in its paths."""
@@ -75,27 +75,64 @@ class TraceForm(Value):
 
 def traced_format(name: str, forms: Mapping[str, TraceForm]) -> TextFormat:
     """Return the format of a tracer whose records have one of several forms, the first that fits."""
-    tracer = _Tracer(name, forms)
+    tracer = _Tracer(name, tuple(_Kind(kind, form) for kind, form in forms.items()))
     return span_format(name, tracer.recognises, tracer.spans, sessions_of)
+
+
+class _Kind:
+    """One kind of record of a tracer, ready to be read."""
+
+    def __init__(self, name: str, form: TraceForm) -> None:
+        self.name, self.form = name, form
+        self.when = [condition_of(one) for one in listed(form.when)]
+        names = ("trace", "id", "time", "name", "input", "output", "session", "user", "model")
+        self._read = [_nothing if (path := getattr(form, n)) is None else path_of(path) for n in names]
+        self._kinds = [(kind, condition_of(one)) for kind, of in form.kinds.items() for one in listed(of)]
+
+    def fits(self, record: Any) -> bool:  # noqa: ANN401  # any JSON value
+        """Say whether a record is of this kind."""
+        return all(condition(record) for condition in self.when)
+
+    def span(self, record: Mapping[str, Any], outer: TraceSpan) -> TraceSpan:
+        """Return what a record says of its step."""
+        trace, id, time, name, asked, replied, session, user, model = [read(record) for read in self._read]
+        at = moment_of(time)
+        if self.form.drop and isinstance(asked, dict):
+            asked = {key: value for key, value in asked.items() if key not in self.form.drop}
+        met = [kind for kind, condition in self._kinds if condition(record)]
+        return TraceSpan(
+            _text(trace) or outer.trace,
+            _text(id) or "",
+            met[0] if met else "root",
+            outer.at if at is None else at,
+            _text(name),
+            None if asked is MISSING else asked,
+            None if replied is MISSING else replied,
+            session=_text(session) or outer.session,
+            user=_text(user),
+            candidate=_text(model),
+            scores=tuple(scores_in(record, self.form.scores)) if self.form.scores else (),
+            metadata={} if "step" in met or not self.form.about else _about(record, self.form.about),
+        )
 
 
 class _Tracer(Value):
     """Reads the records of a tracer."""
 
     name: str
-    forms: Mapping[str, TraceForm]
+    kinds: tuple[_Kind, ...]
 
     def recognises(self, record: Any) -> bool:  # noqa: ANN401  # any JSON value
         first = next(iter(self._in_page(record)), None)
-        begins = (form for form in self.forms.values() if form.id is not None or form.inner)
-        return isinstance(first, dict) and any(_meets_all(first, form.when) for form in begins)
+        begins = (kind for kind in self.kinds if kind.form.id is not None or kind.form.inner)
+        return isinstance(first, dict) and any(kind.fits(first) for kind in begins)
 
     def spans(self, record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401  # any JSON value
         for value in self._in_page(record):
-            yield from self._within(value, value, TraceSpan(""), entry)
+            yield from self._within(value, value, _NO_SPAN, entry)
 
     def _in_page(self, record: Any) -> list[Any]:  # noqa: ANN401  # any JSON value
-        return inner_records(record, next((f.records for f in self.forms.values() if f.records), ""))
+        return inner_records(record, next((k.form.records for k in self.kinds if k.form.records), ""))
 
     def _within(
         self,
@@ -104,69 +141,52 @@ class _Tracer(Value):
         outer: TraceSpan,
         entry: Entry,
     ) -> Iterator[TraceSpan]:
-        """Yield the step that a record is, and those within it."""
-        fitting = [one for one in self.forms.items() if _meets_all(record, one[1].when)]
-        if not isinstance(value, dict) or not (fitting or len(self.forms) == 1):
-            what = f"the record is {excerpt(value)}: no {' and no '.join(self.forms)} of {self.name}"
+        """Yield the step that a record is, and those within it; scores within it are its own."""
+        only = self.kinds[0] if len(self.kinds) == 1 else None
+        kind = next((kind for kind in self.kinds if kind.fits(record)), only)
+        if not isinstance(value, dict) or kind is None:
+            what = f"the record is {excerpt(value)}: no {' and no '.join(k.name for k in self.kinds)} of {self.name}"
             raise fault_in(entry, what)
-        kind, form = next(iter(fitting or self.forms.items()))
-        span = _span(record, form, outer)
+        span, form = kind.span(record, outer), kind.form
+        if form.trace is not None and not span.trace:
+            key = form.trace.split(" | ")[0]
+            what = f"has the {key} {excerpt(value[key])}: not a text" if value.get(key) else ""
+            raise fault_in(entry, f"the {kind.name} {what or f'is {excerpt(value)}: it has no {key!r}'}")
+        inner = [
+            step
+            for path in form.inner
+            for one in list_at(value, path)
+            if isinstance(one, dict)
+            for step in self._within(one, {**one, AROUND: value}, span, entry)
+        ]
+        if scores := [score for step in inner if not step.id for score in step.scores]:
+            span = replace(span, scores=(*span.scores, *scores))
         if form.trace is not None:
-            if not span.trace:
-                key = form.trace.split(" | ")[0]
-                what = f"has the {key} {excerpt(value[key])}: not a text" if value.get(key) else ""
-                raise fault_in(entry, f"the {kind} {what or f'is {excerpt(value)}: it has no {key!r}'}")
             yield span
-        for one in (one for path in form.inner for one in list_at(value, path)):
-            if isinstance(one, dict):
-                yield from self._within(one, {**one, AROUND: value}, span, entry)
+        yield from (step for step in inner if step.id or form.trace is None)
 
 
-def _meets_all(record: Any, when: Paths) -> bool:  # noqa: ANN401  # any JSON value
-    return all(condition_of(one)(record) for one in listed(when))
+_NO_SPAN: Final = TraceSpan("")
+
+
+def _nothing(record: object) -> Any:  # noqa: ANN401  # any JSON value
+    del record
+    return MISSING
 
 
 def _meets_one(record: Any, when: Paths) -> bool:  # noqa: ANN401  # any JSON value
     return any(condition_of(one)(record) for one in listed(when))
 
 
-def _span(record: Mapping[str, Any], form: TraceForm, outer: TraceSpan) -> TraceSpan:
-    """Return what a record says of its step."""
-    asked, at = _value(record, form.input), moment_of(_value(record, form.time))
-    if isinstance(asked, dict) and form.drop:
-        asked = {key: value for key, value in asked.items() if key not in form.drop}
-    whole = not _meets_one(record, form.kinds.get("step", ()))
-    return TraceSpan(
-        _text(record, form.trace) or outer.trace,
-        _text(record, form.id) or "",
-        next((kind for kind, when in form.kinds.items() if _meets_one(record, when)), "root"),
-        outer.at if at is None else at,
-        _text(record, form.name),
-        asked,
-        _value(record, form.output),
-        session=_text(record, form.session) or outer.session,
-        user=_text(record, form.user),
-        candidate=_text(record, form.model),
-        scores=tuple(scores_in(record, form.scores)),
-        metadata=_about(record, form.about) if whole else {},
-    )
-
-
-def _value(record: Any, path: str | None) -> Any:  # noqa: ANN401  # any JSON value
-    value = None if path is None else path_of(path)(record)
-    return value if is_there(value) else None
-
-
-def _text(record: Any, path: str | None) -> str | None:  # noqa: ANN401  # any JSON value
-    value = _value(record, path)
-    return value if isinstance(value, str) else None
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def _about(record: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]:
     about: dict[str, Any] = {}
     for path in paths:
         where, name = scored(path)
-        value = _value(record, where)
+        value = path_of(where)(record)
         about |= {name: value} if name != "*" else value if isinstance(value, dict) else {}
     return {name: value for name, value in about.items() if is_there(value)}
 
@@ -174,22 +194,21 @@ def _about(record: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]:
 def scores_in(record: Any, forms: Sequence[ScoreForm]) -> Iterator[TraceScore]:  # noqa: ANN401
     """Yield the scores of a record, as the first form says that has any."""
     for form in forms:
-        value = _value(record, form.list)
+        value = path_of(form.list)(record)
         rows = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
-        if form.name is None:
-            named = [pair for row in rows if isinstance(row, dict) for pair in row.items()]
-        else:
-            named = [(_text(row, form.name), row) for row in rows]
+        named: list[tuple[Any, Any]] = [pair for row in rows if isinstance(row, dict) for pair in row.items()]
+        if form.name is not None:
+            named = [(path_of(form.name)(row), row) for row in rows]
         for name, row in named:
-            score = _value(row, form.value)
-            if name is not None and isinstance(score, str | int | float):
+            score = path_of(form.value)(row)
+            if isinstance(name, str) and name and isinstance(score, str | int | float) and score != "":
                 automatic = _meets_one(row, form.automatic)
                 asks = _meets_one(row, form.people) or asks_people(name)
                 yield TraceScore(
                     name,
                     score,
-                    _text(row, form.rater),
-                    _text(row, form.note),
+                    _text(path_of(form.rater)(row)) if form.rater else None,
+                    _text(path_of(form.note)(row)) if form.note else None,
                     of_session=form.of_session is not None and condition_of(form.of_session)(row),
                     automatic=automatic or not asks,
                 )
