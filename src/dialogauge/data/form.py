@@ -6,8 +6,9 @@ written. `described` reads records by it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Final, Literal
 
 from dialogauge.core import Role
@@ -31,6 +32,24 @@ class Tree(Value):
     """In the record: the message that ends the branch that is read."""
     time: str | None = None
     """In a message: without `last`, the latest one that nothing follows ends the branch."""
+    all: bool = False
+    """Whether each branch is a conversation; what stands on several is rated on the first alone."""
+    rank: str | None = None
+    """In a message: which of `children` is the first."""
+
+
+class FileBeside(Value):
+    """A file of JSON beside the source; paths find it under @beside."""
+
+    file: str
+    what: str
+    """The word for its content, in the plural."""
+    list: bool = False
+    """Whether it is a list, and no object."""
+    above: int = 0
+    """So many folders above are looked into too."""
+    key: str | None = None
+    """In the record: what names something in the file; it is noted where it is not there."""
 
 
 class Calls(Value):
@@ -42,6 +61,8 @@ class Calls(Value):
     id: str = "id"
     arguments: str = "arguments"
     result: str | None = None
+    first: bool = False
+    """Whether they come before the text of the message."""
 
 
 class MessagePart(Value):
@@ -65,7 +86,33 @@ class SourceForm(MessagePart):
     """Conditions that a record of this form meets, all of them."""
     records: str | None = None
     """The list of records in a document; a condition then is one of a record in it."""
-    id: str | None = None
+    document: tuple[str, ...] = ()
+    """Keys beside that list, which paths find under @document."""
+    group: str | None = None
+    """In a record: what those have in common that are one conversation, and stand together as @rows."""
+    speaker: str | None = None
+    """Who says a record that is one message, in the conversation of its group."""
+    name: str | None = None
+    """The name of that speaker."""
+    bot: str | None = None
+    """A condition on it: an assistant speaks. Where none does, a map says who it is."""
+    deleted: str | None = None
+    """A condition on it: somebody deleted it. It is left out, and counted."""
+    edited: str | None = None
+    """A condition on it: it was changed. It is read, and counted."""
+    each: str | None = None
+    """A list in the record: each object in it is a conversation, with what the record says beside."""
+    sides: tuple[Any, ...] = ()
+    """Lists of words: for each a conversation, in whose paths $1, $2 are these words."""
+    merge: bool = False
+    """Whether records of one id that say the same are one conversation, with the ratings of all."""
+    ignore: Mapping[str, str] = field(default_factory=dict)
+    """Condition -> why a record that meets it is no conversation: it is left out, and counted."""
+    beside: FileBeside | None = None
+    needs: Mapping[str, str] = field(default_factory=dict)
+    """Condition -> the fault of a record without it; {path} is what stands there."""
+    id: Paths = ()
+    """Of several the first that is new. @made is made of file and line, @stem of the file."""
     user: str | None = None
     candidate: str | None = None
     """May find several: they are joined by +."""
@@ -73,10 +120,30 @@ class SourceForm(MessagePart):
     context: str | None = None
     profile: str | None = None
     language: str | None = None
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Key of this entry, as scenario -> what the words that stand there are called."""
+    metadata: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
+    """Name -> path of what is kept besides, or a table of names and paths in each item of its `list`."""
     system: str | None = None
-    """The system prompt."""
+    """The system prompt; a table is written as lines."""
     messages: Paths = "messages"
     """The list of messages, or several that stand one after the other."""
+    plain: bool | Literal["items"] = False
+    """Whether messages are as OpenAI writes them: role, content, calls; or items of its Responses API."""
+    together: bool = False
+    """Whether messages of one role in a row are one."""
+    messages_need: Mapping[str, str] = field(default_factory=dict)
+    """As `needs`, of each message."""
+    inner: str | None = None
+    """In the message: a list of messages that stand in its place."""
+    set: Mapping[str, str] = field(default_factory=dict)
+    """Key of a plain message -> path of what stands there instead; nothing where there is none."""
+    exchange: tuple[str, str] | None = None
+    """In place of messages: the prompts and the replies of a record, a text or a list each."""
+    answer: str | None = None
+    """The reply that stands beside the messages before it."""
+    judged: Literal["all", "last"] = "all"
+    """Whether the last exchange alone is judged, as where one reply was rated."""
     asker: tuple[str, str] | None = None
     """Two paths, in the message and in the record: equal, the user speaks; else the assistant."""
     role: str | None = None
@@ -90,13 +157,13 @@ class SourceForm(MessagePart):
     version: tuple[str, str] | None = None
     """In the message: the list of its versions, and which of them was chosen. The others are counted."""
     pair: tuple[str, str] | None = None
-    """In place of role and text: prompt and reply in one message."""
+    """In place of role and text: prompt and reply in one message, with its calls between."""
     edit: Mapping[str, str] = field(default_factory=dict)
-    """In the message: pattern -> what takes its place in a text."""
+    """In the message: pattern -> what takes its place in a text; in a pair in the prompt."""
     keep: tuple[str, ...] = ()
     """Keys of a message that are kept beside its text."""
     skip: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """In the message: path -> values of messages that are left out, and counted."""
+    """In the message: path -> values, or ~patterns, of messages that are left out, and counted."""
     only: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     """In the message: path -> values of those that are read; the others are left out, and counted."""
     left_out: str | None = None
@@ -113,12 +180,20 @@ class SourceForm(MessagePart):
     note: str | None = None
     """What was said with that score."""
     rater: str | None = None
+    rated_turn: str | None = None
+    """The turn that has that score."""
+    scale: str | None = None
+    """The lowest and the highest score: another is a fault."""
     about: tuple[str, ...] | None = None
     """Keys of a record that are kept as metadata; without it all that are not read."""
     drop: tuple[str, ...] = ()
     """Keys of a record that are not."""
-    says: tuple[str, ...] = ()
-    """Notes on every conversation."""
+    says: Mapping[str, str] = field(default_factory=dict)
+    """Condition -> a note on each record that meets it."""
+    doubts: Mapping[str, str] = field(default_factory=dict)
+    """The same of what may be wrong."""
+    rest: Mapping[str, str] = field(default_factory=dict)
+    """List of which the first alone is read -> a note on the others, which counts them."""
     absent: bool = False
     """Whether a record without messages is a conversation that is absent, and no fault."""
 
@@ -130,10 +205,14 @@ Kind = Literal["record", "message"]
 def read_form(table: Mapping[str, Any]) -> SourceForm:
     """Return an entry as it is written; raises ValueError, which says what cannot be read."""
     try:
-        form = read_as(dict(table), SourceForm)
+        sides = tuple(
+            read_form(_filled({**table, "says": {}} if number else table, words))
+            for number, words in enumerate(table.get("sides", ()))
+        )
+        form = replace(read_as(dict(table), SourceForm), sides=sides)
         for path in _paths(form):
             path_of(path)
-        for one in (*listed(form.when), *form.parts):
+        for one in (*listed(form.when), *form.parts, *_conditions(form)):
             condition_of(one)
     except Misfit as misfit:
         msg = f"the entry {misfit}" if not misfit.path else f"the key {misfit}"
@@ -141,15 +220,43 @@ def read_form(table: Mapping[str, Any]) -> SourceForm:
     return form
 
 
+def read_forms(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, SourceForm]:
+    """Return the entries of a file; one that is `like` another says what that does, and more."""
+    tables = {name: {**tables.get(table.get("like", ""), {}), **table} for name, table in tables.items()}
+    return {
+        name: read_form({key: value for key, value in table.items() if key != "like"})
+        for name, table in tables.items()
+    }
+
+
+def _filled(value: Any, words: Sequence[str]) -> Any:  # noqa: ANN401  # any value of TOML
+    """Return an entry for one of its sides."""
+    if isinstance(value, Mapping):
+        inner = ((_filled(key, words), _filled(of, words)) for key, of in value.items() if key != "sides")
+        return dict(inner)
+    if isinstance(value, list):
+        return [_filled(one, words) for one in value]
+    return re.sub(r"\$(\d)", lambda at: words[int(at[1]) - 1], value) if isinstance(value, str) else value
+
+
 def listed(paths: Paths) -> tuple[str, ...]:
     """Return one path or several as several."""
     return (paths,) if isinstance(paths, str) else paths
 
 
+def _conditions(form: SourceForm) -> Iterator[str]:
+    """Yield the conditions of an entry that have words of their own."""
+    yield from (*form.needs, *form.messages_need, *form.ignore, *form.says, *form.doubts)
+
+
 def _paths(form: SourceForm) -> Iterator[str]:
     """Yield the paths of an entry."""
     yield from (of for name in _ONE if (of := getattr(form, name)) is not None)
-    yield from (*listed(form.messages), *(form.asker or ()), *(form.pair or ()), *form.skip, *form.only)
+    yield from (*listed(form.messages), *listed(form.id), *form.skip, *form.only)
+    yield from (*(form.asker or ()), *(form.pair or ()), *(form.exchange or ()))
+    yield from (*form.set.values(), *form.rest)
+    for value in form.metadata.values():
+        yield from [value] if isinstance(value, str) else value.values()
     yield from (of for part in (form, *form.parts.values()) for of in listed(part.text))
     yield from (scored(of)[0] for of in (*form.rated, *form.rated_replies))
     for inner in (form.tree, form.tools, *form.parts.values()):
@@ -157,8 +264,9 @@ def _paths(form: SourceForm) -> Iterator[str]:
 
 
 _ONE: Final = (
-    *("records", "id", "user", "candidate", "scenario", "context", "profile", "language", "system"),
-    *("role", "thinking", "files", "shown", "order", "same", "note", "rater"),
+    *("records", "group", "each", "user", "candidate", "scenario", "context", "profile", "language"),
+    *("system", "inner", "answer", "role", "thinking", "files", "shown", "order", "same", "note", "rater"),
+    *("rated_turn", "scale"),
 )
 
 

@@ -1,21 +1,31 @@
 """Paths into records, in the words of formats and field maps.
 
     a.b.0           keys and positions; a key may have dots itself, and -1 is the last
-    a.*.b           b of each item of the list a
+    a.*.b           b of each item of the list a; of an object each value, with its key under @key
     a[type=x,y].b   b of those items of a, or of the object a, whose type is x or y
+    a[type!=x].b    b of the others; what is missing is null
+    a[id={c}].b     the same, where c says the value
+    a[{c}].b        b of what stands in the object a under the key that c says
+    a[not b:text].c c of those that meet any other condition
     a!.b            b of the JSON that stands in the text a
+    a~pattern       what the pattern, or its first group, finds at the beginning of the text a
     <a              the text of the HTML a
-    'word'          the word itself
+    'word'          the word itself; behind a condition where it is met: [a=b].'word'
     {a}-{b}         a text of several; absent where one of them is
     a | b           the first that is there and not empty
     .               the record itself
 
-A condition is a path that is there, `path=x,y` one of these values, `path:text` (or list, object, number,
-bool) that kind of value, and `not ` before it the contrary.
+An object of lists under [name=x] is a table by its columns: the row in which the name is x.
+
+A condition is a path that is there, `path=x,y` one of these values, `path={other}` what stands at another
+path, `path:text` (or list, object, number, bool) that kind of value, `path:filled` neither empty nor blank,
+`path~pattern` a text that begins like this, `not ` before it the contrary, and ` or ` between two either of
+them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, Final
@@ -32,12 +42,16 @@ Path = Callable[[Any], Any]
 """Returns what stands in a record, or `MISSING`."""
 
 _INDEX: Final = lazy_pattern(r"-?[0-9]{1,9}")
-_STEP: Final = lazy_pattern(r"\[([^=\]]+)=([^\]]*)\]|([*!])|([^.\[\]*!]+(?:\.[^.\[\]*!]+)*)|\.")
+_STEP: Final = lazy_pattern(r"\[([^\]]+)\]|([*!]|'[^']*'|[^.\[\]*!]+(?:\.[^.\[\]*!]+)*)|\.")
+_EQUAL: Final = lazy_pattern(r"(?!not )(?:([^=!:~| ]+)(!?)=)?(.*)")
 _CONDITION: Final = lazy_pattern(
-    r"(not )?((?:\[[^\]]*\]|[^=\[])+?)(?:=(.*)|:(text|list|object|number|bool))?"
+    r"(not )?((?:\[[^\]]*\]|[^=~\[])+?)(?:=(.*)|~(.*)|:(text|list|object|number|bool|filled))?"
 )
 _EMPTY_BLOCKS: Final = [{"type": "text", "text": ""}]
-_HOLE: Final = lazy_pattern(r"\{([^{}]+)\}")
+HOLE: Final = lazy_pattern(r"\{((?:[^{}]|\{[^{}]*\})+)\}")
+"""A path in a text."""
+_OR: Final = lazy_pattern(r" \| (?![^{}]*\}|[^\[\]]*\])")
+_FILTER: Final = lazy_pattern(r"\[[^\]]*\]")
 _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
     "text": str,
     "list": list,
@@ -72,32 +86,47 @@ def look_up(record: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
 @cache
 def path_of(text: str) -> Path:
     """Return what reads a path; raises ValueError for one that cannot be read."""
-    alternatives = [_alternative(part.strip()) for part in text.split(" | ")]
+    alternatives = [_alternative(part.strip()) for part in _OR.split(text)]
     return alternatives[0] if len(alternatives) == 1 else partial(_first, alternatives)
 
 
 @cache
 def condition_of(text: str) -> Callable[[Any], bool]:
     """Return what says whether a record meets a condition; raises ValueError for one that cannot be read."""
+    if " or " in text:
+        either = [condition_of(one) for one in text.split(" or ")]
+        return lambda record: any(holds(record) for holds in either)
     match = _CONDITION.fullmatch(text.strip())
     if match is None:
         msg = f"{text!r} is no condition"
         raise ValueError(msg)
-    negated, read = match[1] is not None, path_of(match[2])
-    words, kind = None if match[3] is None else match[3].split(","), _KINDS.get(match[4] or "")
+    negated, read, fits = match[1] is not None, path_of(match[2]), _test(match[3], match[4], match[5])
+    if match[3] is not None and match[3].startswith("{"):
+        other = path_of(match[3][1:-1])
+        return lambda record: (is_there(of := read(record)) and of == other(record)) is not negated
+    return lambda record: fits(read(record)) is not negated
 
-    def holds(record: Any) -> bool:  # noqa: ANN401  # any JSON value
-        value = read(record)
-        if words is not None:
-            return (word_of(value) in words) is not negated
-        fits = value is not MISSING if kind is None else isinstance(value, kind)
-        return (fits and (kind is None or not isinstance(value, bool) or kind is bool)) is not negated
 
-    return holds
+def _test(words: str | None, pattern: str | None, kind: str | None) -> Callable[[Any], bool]:
+    """Return what says whether a value meets the end of a condition."""
+    if words is not None:
+        several = frozenset(words.split(","))
+        return lambda value: word_of(value) in several
+    if pattern is not None:
+        begins = _pattern(pattern).match
+        return lambda value: isinstance(value, str) and begins(value) is not None
+    if kind == "filled":
+        return lambda value: is_there(value) and str(value).strip() != ""
+    if kind is None:
+        return lambda value: value is not MISSING
+    types = _KINDS[kind]
+    return lambda value: isinstance(value, types) and (kind == "bool" or not isinstance(value, bool))
 
 
 def word_of(value: object) -> str | None:
     """Return a value as a path names it: true, false, null, a number or the text; None for anything else."""
+    if type(value) is str:
+        return value
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return str(value) if isinstance(value, str | int | float) else None
@@ -105,7 +134,9 @@ def word_of(value: object) -> str | None:
 
 def is_there(value: object) -> bool:
     """Say whether a value is there, and not empty."""
-    return value is not MISSING and value not in (None, "", [], {}, _EMPTY_BLOCKS)
+    if value is None or value is MISSING:
+        return False
+    return not isinstance(value, str | list | dict) or (len(value) > 0 and value != _EMPTY_BLOCKS)
 
 
 def text_of(value: object) -> str | None:
@@ -117,25 +148,49 @@ def text_of(value: object) -> str | None:
 
 
 def _first(alternatives: list[Path], record: Any) -> Any:  # noqa: ANN401  # any JSON value
-    values = (read(record) for read in alternatives)
-    return next((value for value in values if is_there(value)), MISSING)
+    for read in alternatives:
+        if is_there(value := read(record)):
+            return value
+    return MISSING
 
 
 def _alternative(text: str) -> Path:
-    if not text:
-        msg = "an empty text is no path"
+    if not text or "[=" in text:
+        msg = f"{text!r} is no path"
         raise ValueError(msg)
     if text.startswith("<"):
         return partial(_plain, _alternative(text[1:].strip()))
     if len(text) > 1 and text[0] == text[-1] == "'":
         return lambda record: text[1:-1]
-    if "{" in text:
-        parts = [(_alternative if n % 2 else str)(part) for n, part in enumerate(_HOLE.split(text))]
+    bare = _FILTER.sub("", text)
+    if "~" in bare:
+        where, _, pattern = text.partition("~")
+        return partial(_matched, _alternative(where), _pattern(pattern))
+    if "{" in bare:
+        parts = [(path_of if n % 2 else str)(part) for n, part in enumerate(HOLE.split(text))]
         return partial(_filled, parts)
     if text == ".":
         return lambda record: record
     steps = list(_steps(text))
-    return partial(look_up, path=text) if steps == [text] else partial(_walk, tuple(steps))
+    if steps != [text]:
+        return partial(_walk, tuple(steps))
+    return partial(_dotted, text, *text.split(".", 1)) if "." in text else partial(_member, text)
+
+
+def _member(key: str, record: Any) -> Any:  # noqa: ANN401  # any JSON value
+    """Look up a key without dots."""
+    return record.get(key, MISSING) if type(record) is dict else look_up(record, key)
+
+
+def _dotted(path: str, head: str, rest: str, record: Any) -> Any:  # noqa: ANN401  # any JSON value
+    """Look up a dotted path, which mostly is a key in an object."""
+    if type(record) is dict and path not in record:
+        inner = record.get(head, MISSING)
+        if type(inner) is dict and rest in inner:
+            return inner[rest]
+        if inner is MISSING and "." not in rest:
+            return MISSING
+    return look_up(record, path)
 
 
 def _steps(text: str) -> Iterator[Any]:
@@ -147,30 +202,68 @@ def _steps(text: str) -> Iterator[Any]:
             raise ValueError(msg)
         at = match.end()
         if match[1]:
-            yield match[1], match[2].split(",")
-        elif match[3] or match[4]:
-            yield match[3] or match[4]
+            equal = _EQUAL.fullmatch(match[1])
+            if equal is None or (equal[1] is None and equal[3][:1] != "{"):
+                yield condition_of(match[1])
+                continue
+            words = [path_of(one[1:-1]) if one[:1] == "{" else one for one in equal[3].split(",")]
+            yield equal[1], bool(equal[2]), words
+        elif match[2]:
+            yield match[2]
 
 
-def _walk(steps: tuple[Any, ...], value: Any) -> Any:  # noqa: ANN401  # any JSON value
+def _walk(steps: tuple[Any, ...], value: Any, root: Any = None) -> Any:  # noqa: ANN401  # any JSON value
+    root = value if root is None else root
     for number, step in enumerate(steps):
         if value is MISSING:
             break
         if step == "*":
-            inner = (_walk(steps[number + 1 :], one) for one in value) if isinstance(value, list) else ()
+            values = (
+                [{"@key": key, **one} for key, one in value.items() if isinstance(one, dict)]
+                if (isinstance(value, dict))
+                else value
+            )
+            inner = (
+                (_walk(steps[number + 1 :], one, root) for one in values) if isinstance(values, list) else ()
+            )
             several = (each if isinstance(each, list) else [each] for each in inner if is_there(each))
             return [one for each in several for one in each]
         if step == "!":
             value = _parsed(value)
         elif isinstance(step, tuple):
-            key, words = step
+            value = _filtered(
+                value, step[0], [word(root) if callable(word) else word for word in step[2]], step[1]
+            )
+        elif callable(step):
             if isinstance(value, list):
-                value = [one for one in value if word_of(look_up(one, key)) in words]
-            elif word_of(look_up(value, key)) not in words:
+                value = [one for one in value if step(one)]
+            elif not step(value):
                 value = MISSING
+        elif step[0] == "'":
+            value = step[1:-1]
         else:
             value = look_up(value, step)
     return value
+
+
+def _filtered(value: Any, key: str | None, words: list[Any], negated: bool) -> Any:  # noqa: ANN401, FBT001
+    """Return the items of a list, the object or the row of a table that a filter leaves."""
+    if key is None:
+        return (
+            value.get(words[0], MISSING) if isinstance(value, dict) and isinstance(words[0], str) else MISSING
+        )
+    words = [word_of(word) for word in words]
+
+    def fits(of: Any) -> bool:  # noqa: ANN401  # any JSON value
+        return (word_of(None if of is MISSING else of) in words) is not negated
+
+    if isinstance(value, list):
+        return [one for one in value if fits(look_up(one, key))]
+    own = look_up(value, key)
+    if isinstance(own, list):
+        at = next((n for n, one in enumerate(own) if fits(one)), len(own))
+        return {k: of[at] for k, of in value.items() if isinstance(of, list) and at < len(of)}
+    return value if fits(own) else MISSING
 
 
 def _parsed(value: object) -> Any:  # noqa: ANN401  # any JSON value
@@ -181,8 +274,24 @@ def _parsed(value: object) -> Any:  # noqa: ANN401  # any JSON value
     return MISSING if too_deep(inner) else inner
 
 
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        msg = f"{text!r} is no pattern: {error}"
+        raise ValueError(msg) from error
+
+
+def _matched(read: Path, pattern: re.Pattern[str], record: Any) -> Any:  # noqa: ANN401  # any JSON value
+    value = read(record)
+    match = pattern.match(value) if isinstance(value, str) else None
+    return MISSING if match is None else match[min(1, pattern.groups)]
+
+
 def _plain(read: Path, record: Any) -> Any:  # noqa: ANN401  # any JSON value
     value = read(record)
+    if isinstance(value, list):
+        return [html_text(one) if isinstance(one, str) else one for one in value]
     return html_text(value) if isinstance(value, str) else value
 
 

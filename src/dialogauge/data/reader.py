@@ -19,8 +19,8 @@ from dialogauge.data.formats.payloads import asked, replied
 from dialogauge.data.formats.rated_studies import reading_order
 from dialogauge.data.formats.requests import REQUESTS
 from dialogauge.data.formats.rows import ROWS
+from dialogauge.data.formats.sources import LANGSMITH
 from dialogauge.data.formats.spans import SAME_ID
-from dialogauge.data.formats.tracers import LANGSMITH
 from dialogauge.data.json_values import (
     JsonValue,
     is_document,

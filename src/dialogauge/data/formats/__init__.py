@@ -6,11 +6,10 @@ from importlib.resources import files
 
 from dialogauge.core import UsageError
 from dialogauge.data.field_map import FieldMap
-from dialogauge.data.formats.arenas import ARENA, ULTRAFEEDBACK, WILDCHAT
 from dialogauge.data.formats.base import Format, Sample
 from dialogauge.data.formats.chat import CAPTIONS, CHAT
-from dialogauge.data.formats.chat_apps import CHATGPT, GEMINI
-from dialogauge.data.formats.coding_agents import AIDER, CLAUDE_CODE, CODEX
+from dialogauge.data.formats.chat_apps import CHATGPT
+from dialogauge.data.formats.coding_agents import AIDER, CLAUDE_CODE
 from dialogauge.data.formats.csv_table import CSV, mapped_format
 from dialogauge.data.formats.documents import wrapped_format
 from dialogauge.data.formats.evaluations import INSPECT, LM_EVAL, PROMPTFOO
@@ -26,18 +25,38 @@ from dialogauge.data.formats.lists import (
     SHAREGPT,
     TURNS,
 )
-from dialogauge.data.formats.messenger import MESSENGER
-from dialogauge.data.formats.oasst import OASST
 from dialogauge.data.formats.openai import OPENAI
-from dialogauge.data.formats.rated_studies import RECLLMSIM, URS, USS
+from dialogauge.data.formats.rated_studies import RECLLMSIM, USS
 from dialogauge.data.formats.rendered import TEMPLATE, TEMPLATE_TEXT
 from dialogauge.data.formats.requests import REQUESTS
-from dialogauge.data.formats.role_play import CHARACTERBENCH, SOTOPIA
+from dialogauge.data.formats.role_play import SOTOPIA
 from dialogauge.data.formats.rows import ROWS
-from dialogauge.data.formats.simulations import AUTOTOD, TAU, TAU2
-from dialogauge.data.formats.sources import CLAUDE, HELPDESK, LIBRECHAT, LMSTUDIO, RASA
+from dialogauge.data.formats.sources import (
+    ARENA,
+    AUTOTOD,
+    BRAINTRUST,
+    CHARACTERBENCH,
+    CLAUDE,
+    CODEX,
+    GEMINI,
+    HELPDESK,
+    LANGFUSE,
+    LANGGRAPH,
+    LANGSMITH,
+    LIBRECHAT,
+    LMSTUDIO,
+    MESSENGER,
+    OASST,
+    OPENAI_AGENTS,
+    RASA,
+    TAU,
+    TAU2,
+    ULTRAFEEDBACK,
+    URS,
+    WEAVE,
+    WILDCHAT,
+)
 from dialogauge.data.formats.telemetry import MLFLOW, OPENTELEMETRY, PHOENIX
-from dialogauge.data.formats.tracers import BRAINTRUST, LANGFUSE, LANGGRAPH, LANGSMITH, OPENAI_AGENTS, WEAVE
 
 _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD, LM_EVAL, ULTRAFEEDBACK, CHARACTERBENCH, SOTOPIA),

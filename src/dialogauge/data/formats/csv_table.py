@@ -10,6 +10,7 @@ from dialogauge.data.form import SourceForm
 from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat
 from dialogauge.data.formats.columns import is_whole, named_columns
 from dialogauge.data.formats.described import described_format
+from dialogauge.data.formats.messenger import messenger_format
 from dialogauge.data.formats.rows import RowTable, conversations_of
 from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.json_values import JsonValue, as_records, starts_json
@@ -31,7 +32,8 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
 
 def mapped_format(forms: Mapping[str, SourceForm]) -> TextFormat:
     """Return the format of what somebody's own map describes: records of JSON, or the rows of a table."""
-    records = described_format("map", forms)
+    spoken = any(form.speaker for form in forms.values())
+    records = (messenger_format if spoken else described_format)("map", forms)
 
     def read(stream: LineStream, context: Context) -> Iterator[Outcome]:
         if not starts_json(stream):

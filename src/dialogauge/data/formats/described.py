@@ -8,43 +8,92 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
 
-from dialogauge.core import Conversation
+from dialogauge.core import Conversation, RecordFault
+from dialogauge.core.conversation import PREFIX
 from dialogauge.data.field_map import FieldMap
-from dialogauge.data.form import Calls, MessagePart, SourceForm, Tree, listed, scored
-from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
-from dialogauge.data.formats.fields import conversation_from
+from dialogauge.data.form import Calls, MessagePart, SourceForm, listed, scored
+from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, TextFormat, fault_in
+from dialogauge.data.formats.documents import ListedFormat, read_beside
+from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
 from dialogauge.data.formats.openai import NO_MESSAGES, MessageReader, unknown_role
-from dialogauge.data.formats.order import branch, in_time, latest
-from dialogauge.data.notes import excerpt
-from dialogauge.data.paths import MISSING, condition_of, is_there, path_of, text_of, word_of
+from dialogauge.data.formats.order import in_time
+from dialogauge.data.formats.payloads import is_message, messages_in
+from dialogauge.data.formats.several import (
+    all_branches,
+    flat,
+    is_document,
+    merged,
+    several,
+    shown_branch,
+    units_of,
+)
+from dialogauge.data.notes import IdPlaces, NoteBook, excerpt
+from dialogauge.data.paths import HOLE, MISSING, condition_of, is_there, path_of, text_of, word_of
+from dialogauge.data.ratings import score_at
+from dialogauge.data.sources import LineStream
 
 _EMPTY: Final = "they say nothing"
-_BRANCHES: Final = "regenerated or edited, and on no branch that was shown"
 _VERSIONS: Final = "versions beside the one that was chosen"
 ITEMS: Final = "@"
 """The messages of a record, in its paths."""
-_DEEPEST: Final = 200
-"""Messages that stand within each other at most."""
 
 Item = dict[str, Any]
 
 
-def described_format(name: str, forms: Mapping[str, SourceForm]) -> RecordFormat:
+def described_format(name: str, forms: Mapping[str, SourceForm]) -> RecordFormat | TextFormat:
     """Return the format of records that have one of several forms."""
-    kinds = "" if [*forms] == [name] else f" ({', '.join(forms)})"
+    described = _Described(name, forms)
+    lists = tuple({form.records: None for form in forms.values() if form.records})
+    if lists and not any(map(several, forms.values())):
+        return ListedFormat(name, described.recognise, described.convert, takes_order=False, lists=lists)
+    if not any(map(several, forms.values())):
+        return RecordFormat(name, described.recognise, described.convert, takes_order=False)
+    return TextFormat(name, lambda sample: described.recognise(sample.record, sample.mapping), described.read)
 
-    def fits(record: Any) -> SourceForm | None:  # noqa: ANN401  # any JSON value
-        return next((form for form in forms.values() if meets(record, form)), None)
 
-    def recognise(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
-        return not (mapping.messages or mapping.role or mapping.content) and fits(record) is not None
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """The forms of a source."""
 
-    def convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
-        if (form := fits(record)) is None:
-            raise fault_in(entry, f"the record is {excerpt(record)}: no conversation of {name}{kinds}")
-        return converted(record, form, entry)
+    name: str
+    forms: Mapping[str, SourceForm]
 
-    return RecordFormat(name, recognise, convert, takes_order=False)
+    def fits(self, record: Any) -> SourceForm | None:  # noqa: ANN401  # any JSON value
+        return next((form for form in self.forms.values() if meets(record, form)), None)
+
+    def recognise(self, record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+        if mapping.messages or mapping.role or mapping.content:
+            return False
+        return self.fits(record) is not None or any(is_document(record, form) for form in self.forms.values())
+
+    def form_of(self, record: Any, entry: Entry) -> SourceForm:  # noqa: ANN401  # any JSON value
+        if (form := self.fits(record)) is not None:
+            return form
+        own = {key: record[key] for key in record if key[:1] != "@"} if isinstance(record, dict) else record
+        kinds = "" if [*self.forms] == [self.name] else f" ({', '.join(self.forms)})"
+        what = f"the record is {excerpt(own)}: no conversation of {self.name}{kinds}"
+        raise fault_in(entry, what, f"such a record has {', '.join(listed([*self.forms.values()][-1].when))}")
+
+    def convert(self, record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+        return converted(record, self.form_of(record, entry), entry)
+
+    def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
+        if any(form.merge for form in self.forms.values()):
+            mute = replace(context, notes=NoteBook(), memo={})
+            return merged(self._each(stream, mute), self._each(stream, context))
+        return (outcome for outcome, _ in self._each(stream, context))
+
+    def _each(self, stream: LineStream, context: Context) -> Iterator[tuple[Outcome, Entry]]:
+        document = next((form for form in self.forms.values() if form.records is not None), None)
+        for record, entry in units_of(stream, context, document, self.fits):
+            try:
+                if isinstance(record, RecordFault):
+                    raise record  # as any other
+                form = self.form_of(record, entry)
+            except RecordFault as fault:
+                yield fault, entry
+            else:
+                yield from ((outcome, entry) for outcome in conversations(record, form, entry))
 
 
 def meets(record: Any, form: SourceForm) -> bool:  # noqa: ANN401  # any JSON value
@@ -54,44 +103,202 @@ def meets(record: Any, form: SourceForm) -> bool:  # noqa: ANN401  # any JSON va
 
 def converted(record: Any, form: SourceForm, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
     """Return the conversation in a record; raises `RecordFault` where it has none."""
-    for text in form.says:
-        entry.recognise(text)
-    items = _items(record, form, entry)
-    record = {**(record if isinstance(record, dict) else {}), ITEMS: items}
-    numbered = enumerate(_ordered(items, record, form, entry), start=1)
-    spoken = [
-        one for number, item in numbered for one in _Speaker(record, form, entry, number).messages(item)
+    return next(_branches(record, form, entry))
+
+
+def conversations(record: Any, form: SourceForm, entry: Entry) -> Iterator[Outcome]:  # noqa: ANN401
+    """Yield the conversations in a record: of its sides, of what it lists, and of the branches of a tree."""
+    ids: dict[str, int] = {}
+    if why := next((why for condition, why in form.ignore.items() if condition_of(condition)(record)), None):
+        entry.leave_out(why, what="records")
+        return
+    for side in form.sides or (form,):
+        values = [record] if side.each is None else path_of(side.each)(record)
+        for number, value in enumerate(values if isinstance(values, list) else [values], start=1):
+            try:
+                if side.each is not None and not isinstance(value, dict):
+                    raise fault_in(entry, f"{side.each} {number} is {excerpt(value)}: not an object")
+                one = value if side.each is None else {**record, **value, "@number": number}
+                for talk in _branches(one, side, entry):
+                    ids[talk.id] = ids.get(talk.id, 0) + 1
+                    yield talk if ids[talk.id] == 1 else _renamed(talk, f"{talk.id}__{ids[talk.id]}")
+            except RecordFault as fault:
+                yield fault
+
+
+def _one_of(messages: list[Item]) -> Item:
+    """Return messages of one role as one."""
+    blocks = [
+        block
+        for one in messages
+        for block in (
+            one["content"] if isinstance(one["content"], list) else [{"type": "text", "text": one["content"]}]
+        )
     ]
+    return messages[0] if len(messages) == 1 else {**messages[0], "content": blocks}
+
+
+def _renamed(talk: Conversation, id: str) -> Conversation:
+    ratings = tuple(replace(rating, conversation_id=id) for rating in talk.ratings)
+    place = None if talk.place is None else replace(talk.place, conversation_id=id)
+    return replace(talk, id=id, ratings=ratings, place=place)
+
+
+def _branches(record: Any, form: SourceForm, entry: Entry) -> Iterator[Conversation]:  # noqa: ANN401
+    """Yield the conversation of a record, or those on all branches of its tree."""
+    record = _with_context(record, form, entry)
+    for notes, note in ((form.says, entry.recognise), (form.doubts, entry.assume)):
+        for condition, text in notes.items():
+            if condition_of(condition)(record):
+                note(text)
+    for condition, text in form.needs.items():
+        if not condition_of(condition)(record):
+            raise fault_in(entry, HOLE.sub(lambda hole: excerpt(_there(hole[1], record)), text))
+    for path, text in form.rest.items():
+        if isinstance(several := path_of(path)(record), list) and len(several) > 1:
+            entry.leave_out(text, len(several) - 1)
+    items = _items(record, form, entry)
+    if form.tree is None or not form.tree.all:
+        yield _conversation({**record, ITEMS: items}, _ordered(items, record, form, entry), form, entry)
+        return
+    rated: set[int] = set()
+    for branch in all_branches([*flat(items, form.tree, None, entry)], form.tree, entry):
+        shown = [{**item, "@rated": id(item) in rated} for item in branch]
+        rated |= {*map(id, branch)}
+        yield _conversation({**record, ITEMS: shown}, shown, form, entry)
+
+
+def _there(path: str, record: Any) -> Any:  # noqa: ANN401  # any JSON value
+    value = path_of(path)(record)
+    return None if value is MISSING else value
+
+
+def _with_context(record: Any, form: SourceForm, entry: Entry) -> Item:  # noqa: ANN401  # any JSON value
+    """Return a record with what its paths find beside it."""
+    label = entry.context.source.label
+    about = {"@made": entry.made_id, "@file": label, "@stem": re.sub(r"\.jsonl?(\.gz)?$", "", label)}
+    own: Item = {**(record if isinstance(record, dict) else {}), **about}
+    if (file := form.beside) is None:
+        return own
+    kind = list if file.list else dict
+    beside = read_beside(entry.context, file.file, file.what, kind, above=file.above)
+    own |= {"@beside": beside, "@document": own.get("@document") or beside}
+    key = None if file.key is None else _there(file.key, own)
+    if is_there(key) and path_of(f"@beside[{{{file.key}}}]")(own) is MISSING:
+        what = f"records are read without the {file.what} that they name: these were not found ({file.file})"
+        entry.assume(what, hint=f"put the file beside them, or up to {file.above} folders above")
+    return own
+
+
+def _conversation(record: Item, items: Sequence[Item], form: SourceForm, entry: Entry) -> Conversation:
+    """Return the conversation of the messages of a record."""
+    spoken = [
+        one
+        for number, item in enumerate(items, start=1)
+        for one in _Speaker(record, form, entry, number).messages(item)
+    ]
+    if form.plain == "items":
+        spoken = messages_in(spoken) or []
+    if form.together:
+        spoken = [_one_of([*run]) for _, run in groupby(spoken, lambda one: one["role"])]
     if not spoken and not form.absent:
-        raise fault_in(entry, "nobody says anything in it")
-    system = None if form.system is None or not spoken else text_of(path_of(form.system)(record))
+        raise fault_in(entry, "nobody says anything in it" if items else "the conversation has no messages")
+    if form.answer is not None:
+        reply = path_of(form.answer)(record)
+        if not isinstance(reply, str):
+            raise fault_in(entry, f"the {form.answer} is {excerpt(_there(form.answer, record))}: not a text")
+        spoken.append({"role": "assistant", "content": reply})
+    system = None if form.system is None or not spoken else _lines(path_of(form.system)(record))
     prompt = [{"role": "system", "content": system}] if system else []
-    reader = MessageReader(entry, ordered=form.order is not None or form.tree is not None)
+    labels = MESSAGE_KEYS | {scored(path)[1] for path in form.rated_replies}
+    ordered = form.order is not None or form.tree is not None
+    reader = MessageReader(entry, ordered=ordered, label_keys=labels)
     messages = reader.read([*prompt, *spoken]) if spoken else ()
     if not spoken:
         entry.recognise(NO_MESSAGES)
-    return conversation_from(_about(record, form), messages, reader.rated, entry, messages_key="messages")
+    about = _about(record, form, entry, rated=bool(spoken))
+    talk = conversation_from(about, messages, reader.rated, entry, messages_key="messages")
+    more = {name: of for name, path in form.metadata.items() if is_there(of := _kept(path, record))}
+    if form.judged == "last" and messages:
+        more[PREFIX] = talk.turns[-1].start
+    return replace(talk, metadata={**talk.metadata, **more}) if more else talk
+
+
+def _kept(paths: str | Mapping[str, str], record: Item) -> Any:  # noqa: ANN401  # any JSON value
+    """Return what stands under a path, or the tables that are made of a list."""
+    if isinstance(paths, str):
+        return path_of(paths)(record)
+    rows, columns = path_of(paths["list"])(record), {k: path_of(of) for k, of in paths.items() if k != "list"}
+    rows = [{name: read(row) for name, read in columns.items()} for row in rows if isinstance(row, dict)]
+    return [{name: of for name, of in row.items() if of is not MISSING} for row in rows]
+
+
+def _lines(value: object) -> str | None:
+    """Return a text, or a table as lines."""
+    if not isinstance(value, dict):
+        return text_of(value)
+    lists = {key: ", ".join(map(str, of)) if isinstance(of, list) else of for key, of in value.items()}
+    return "\n".join(f"{key}: {of}" for key, of in lists.items() if is_there(of))
 
 
 def _items(record: Any, form: SourceForm, entry: Entry) -> list[Item]:  # noqa: ANN401  # any JSON value
     """Return the messages of a record as they stand there."""
+    if form.exchange is not None:
+        return _exchanged(record, form.exchange, entry)
     items: list[Any] = []
     values = [path_of(path)(record) for path in listed(form.messages)]
     if all(value is MISSING for value in values) and not form.absent:
-        keys = ", ".join(map(repr, record)) if isinstance(record, dict) else excerpt(record)
+        keys = (
+            ", ".join(repr(key) for key in record if key[:1] != "@")
+            if isinstance(record, dict)
+            else excerpt(record)
+        )
         what = f"the record has nothing under {' or '.join(map(repr, listed(form.messages)))}"
         raise fault_in(entry, what, f"it has {keys}")
     for value in values:
+        if value is not MISSING and not isinstance(value, list | dict | None):
+            raise fault_in(entry, f"the messages are {excerpt(value)}: not a list")
         items += value if isinstance(value, list) else [] if value is MISSING or value is None else [value]
     if form.version is not None:
         items = [_chosen(item, number, form.version, entry) for number, item in enumerate(items, start=1)]
     for number, item in enumerate(items, start=1):
         if not isinstance(item, dict):
             raise fault_in(entry, f"message {number} is {excerpt(item)}: not an object")
+    if form.inner is not None:
+        inner = path_of(form.inner)
+        each = (of if isinstance(of := inner(item), list) else [item] for item in items)
+        items = [one for several in each for one in several]
     if form.same is not None and len({word_of(path_of(form.same)(item)) for item in items}) > 1:
         what = f"the messages differ in {form.same}: they are of several conversations"
         raise fault_in(entry, what, "give each a record of its own")
     return items
+
+
+def _exchanged(record: Item, paths: tuple[str, str], entry: Entry) -> list[Item]:
+    """Return prompts and replies as messages, in turn."""
+    prompts, replies = (_texts(path_of(path)(record), path, entry) for path in paths)
+    if len(prompts) != len(replies):
+        what = f"there are {len(prompts)} prompts ({paths[0]}) and {len(replies)} replies ({paths[1]})"
+        raise fault_in(entry, what)
+    pairs = zip(prompts, replies, strict=True)
+    return [
+        {"role": role, "content": text}
+        for pair in pairs
+        for role, text in zip(("user", "assistant"), pair, strict=True)
+    ]
+
+
+def _texts(value: Any, path: str, entry: Entry) -> list[str]:  # noqa: ANN401  # any JSON value
+    """Return a text, or those of a list, which may stand in a text as JSON."""
+    if isinstance(value, str):
+        parsed = path_of("text!")({"text": value}) if value.startswith("[") else None
+        value = parsed if isinstance(parsed, list) else [value]
+    texts = [one or "" for one in value] if isinstance(value, list) else []
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise fault_in(
+            entry, f"{path} is {excerpt(None if value is MISSING else value)}: neither text nor texts"
+        )
+    return texts
 
 
 def _chosen(item: Any, number: int, version: tuple[str, str], entry: Entry) -> Any:  # noqa: ANN401
@@ -110,47 +317,16 @@ def _chosen(item: Any, number: int, version: tuple[str, str], entry: Entry) -> A
 def _ordered(items: list[Item], record: Any, form: SourceForm, entry: Entry) -> Sequence[Item]:  # noqa: ANN401
     """Return the messages that are read, from the first to the last."""
     if form.tree is not None:
-        return _branch([*_flat(items, form.tree, None, entry)], record, form.tree, entry)
+        return shown_branch([*flat(items, form.tree, None, entry)], record, form.tree, entry)
     if form.order is not None:
         ordered = replace(entry.context, mapping=FieldMap(order_by=form.order))
         return in_time(items, Entry(ordered, entry.place, entry.made_id))
     return items
 
 
-def _flat(
-    items: Sequence[Item], tree: Tree, before: str | None, entry: Entry, depth: int = 0
-) -> Iterator[Item]:
-    """Yield all messages, each before those that follow it, which may stand within it."""
-    for item in items:
-        if depth > _DEEPEST:
-            raise fault_in(entry, f"more than {_DEEPEST} messages stand within each other")
-        inner = item.get(tree.children) if tree.children else None
-        own = {key: value for key, value in item.items() if key != tree.children}
-        yield own if before is None or tree.parent is None else {**own, tree.parent: before}
-        if isinstance(inner, list):
-            children = [one for one in inner if isinstance(one, dict)]
-            yield from _flat(children, tree, text_of(path_of(tree.id)(item)), entry, depth + 1)
-
-
-def _branch(items: list[Item], record: Any, tree: Tree, entry: Entry) -> Sequence[Item]:  # noqa: ANN401
-    """Return the messages on the branch that is read; all where none names the one before it."""
-    by_id = {id: item for item in items if (id := text_of(path_of(tree.id)(item))) is not None}
-    parent = path_of(tree.parent or "parent")
-    parents = {id: text_of(parent(item)) for id, item in by_id.items()}
-    if len(by_id) < len(items) or not any(one in by_id for one in parents.values()):
-        return items
-    last = text_of(path_of(tree.last)(record)) if tree.last is not None else None
-    numbers = {id: number for number, id in enumerate(by_id)}
-    time = path_of(tree.time or "time")
-    try:
-        if last not in by_id:
-            last = latest(parents, lambda id: f"{text_of(time(by_id[id])) or ''}\0{numbers[id]:09}")
-        shown = branch(parents, last or "")
-    except ValueError as error:
-        raise fault_in(entry, str(error)) from error
-    if len(shown) < len(items):
-        entry.leave_out(_BRANCHES, len(items) - len(shown))
-    return [by_id[id] for id in shown]
+def said_in(item: Item, form: SourceForm, entry: Entry, number: int) -> Any:  # noqa: ANN401
+    """Return the text or the blocks of a message that is a record itself; None for one that is left out."""
+    return _Speaker(item, form, entry, number).content(item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,22 +344,70 @@ class _Speaker:
         if why := self._left_out(item):
             self.entry.leave_out(form.left_out or why)
             return
+        for condition, text in form.messages_need.items():
+            if not condition_of(condition)(item):
+                raise fault_in(self.entry, f"message {self.number} is {excerpt(item)}: {text}")
         if form.pair is not None:
-            for role, path in zip(("user", "assistant"), form.pair, strict=True):
-                if (text := text_of(path_of(path)(item))) is not None:
-                    yield {"role": role, "content": text}
+            yield from self._pair(item, *form.pair)
+            return
+        if form.plain or form.exchange is not None:
+            yield from self._plain(item)
             return
         role, content = self._role(item), self._content(item)
         if content in ("", []):
             self.entry.leave_out(form.left_out or _EMPTY)
             return
         kept = {key: item[key] for key in form.keep if is_there(item.get(key))}
-        yield {"role": role, "content": content, **kept, **_scores(item, form.rated_replies)}
+        yield {"role": role, "content": content, **kept, **(self._rated(item) if role == "assistant" else {})}
+
+    def _pair(self, item: Item, prompt: str, reply: str) -> Iterator[Item]:
+        """Yield prompts, calls and replies of a message."""
+        for text in self._said(item, prompt):
+            yield {"role": "user", "content": self._edited(text)}
+        for block in () if self.form.tools is None else self._calls(item, self.form.tools):
+            yield {"role": "tool" if block["type"] == "tool_result" else "assistant", "content": [block]}
+        for text in self._said(item, reply):
+            yield {"role": "assistant", "content": text}
+
+    def _said(self, item: Item, path: str) -> list[str]:
+        value = path_of(path)(item)
+        several = value if isinstance(value, list) else [] if value in (None, MISSING) else [value]
+        texts = [text_of(one) for one in several]
+        if None in texts:
+            raise fault_in(self.entry, f"message {self.number} has under {path} {excerpt(value)}: no text")
+        return [text for text in texts if text is not None]
+
+    def _plain(self, item: Item) -> Iterator[Item]:
+        """Yield a message that is as OpenAI writes it."""
+        own = {**item, **{key: path_of(path)(item) for key, path in self.form.set.items()}}
+        if self.form.set:
+            own = {key: of for key, of in own.items() if of not in (None, MISSING) or key == "content"}
+        if (role := self.form.roles.get(word_of(own.get("role")) or "")) is not None:
+            own["role"] = role
+        if self.form.set and own.get("role") == "user" and not is_there(own.get("content")):
+            self.entry.leave_out(self.form.left_out or _EMPTY)
+            return
+        yield {**own, **self._rated(item)}
+
+    def _rated(self, item: Item) -> Item:
+        return {} if item.get("@rated") else _scores(item, self.form.rated_replies)
+
+    def _edited(self, text: str) -> str:
+        for pattern, instead in self.form.edit.items():
+            text = re.sub(pattern, instead, text)
+        return text
+
+    def content(self, item: Item) -> Any:  # noqa: ANN401  # text or blocks
+        """Return what a message says; None for one that is left out."""
+        return None if self._left_out(item) else self._content(item)
 
     def _left_out(self, item: Item) -> str | None:
         """Return why a message is left out; None for one that is read."""
+        if self.form.plain == "items" and not is_message(item):
+            return "of no known form"
         for path, values in self.form.skip.items():
-            if (word := word_of(path_of(path)(item))) in map(word_of, values):
+            words, word = [*map(word_of, values)], word_of(path_of(path)(item))
+            if word in words or any(re.match(one[1:], word or "") for one in words if one and one[0] == "~"):
                 return f"{path} is {word}"
         for path, values in self.form.only.items():
             value, words = path_of(path)(item), [*map(word_of, values)]
@@ -218,8 +442,8 @@ class _Speaker:
         blocks = [*self._blocks(item, self.form)]
         if self.form.join is not None:
             blocks = [*_joined(blocks, self.form.join)]
-        plain = len(blocks) == 1 and blocks[0].get("type") == "text" and not self.form.parts
-        return blocks[0]["text"] if plain else blocks
+        plain = len(blocks) == 1 and blocks[0].get("type") == "text"
+        return blocks[0]["text"] if plain and (self.form.join == "" or not self.form.parts) else blocks
 
     def _blocks(self, item: Item, part: MessagePart) -> Iterator[Item]:
         """Yield what a message, or a part of one, says: reasoning, text, calls with results, and files."""
@@ -227,21 +451,25 @@ class _Speaker:
         for thought in thoughts if isinstance(thoughts, list) else [thoughts]:
             if is_there(thought):
                 yield {"type": "thinking", "thinking": thought}
+        calls = [] if part.tools is None else [*self._calls(item, part.tools)]
+        yield from calls if part.tools is not None and part.tools.first else ()
         for path in listed(part.text) or (("content",) if part is self.form else ()):
             yield from self._text(path_of(path)(item))
-        if part.tools is not None:
-            yield from self._calls(item, part.tools)
+        yield from calls if part.tools is not None and not part.tools.first else ()
         shown = None if part.shown is None else path_of(part.shown)(item)
         for kind, of in shown.items() if isinstance(shown, dict) else ():
             if is_there(of):
                 yield {"type": f"data-{kind}", kind: of}
         files = MISSING if part.files is None else path_of(part.files)(item)
+        key = re.match(r"\w*", part.files or "")
+        if isinstance(files, dict) and key and key[0]:
+            files = [{key[0]: files}]
         for file in files if isinstance(files, list) else [files] if is_there(files) else []:
             yield {"type": "file", **file} if isinstance(file, dict) else {"type": "file", "name": str(file)}
 
     def _text(self, value: Any) -> Iterator[Item]:  # noqa: ANN401  # any JSON value
         if isinstance(value, list) and any(isinstance(one, dict) for one in value):
-            for one in value:
+            for one in ({"type": "text", "text": one} if isinstance(one, str) else one for one in value):
                 parts = (part for kind, part in self.form.parts.items() if _is_of(one, kind))
                 part = next(parts, None)
                 yield from [one] if part is None else self._blocks(one, part)
@@ -250,21 +478,24 @@ class _Speaker:
         text = "\n".join(texts) if all(isinstance(one, str) for one in texts) else None
         if text is None and is_there(value):
             raise fault_in(self.entry, f"message {self.number} says {excerpt(value)}: no text")
-        for pattern, instead in self.form.edit.items():
-            text = re.sub(pattern, instead, text or "")
-        if text:
+        if text and (text := self._edited(text)):
             yield {"type": "text", "text": text}
 
     def _calls(self, item: Item, tools: Calls) -> Iterator[Item]:
         calls = path_of(tools.list)(item)
-        for call in calls if isinstance(calls, list) else [calls] if isinstance(calls, dict) else []:
+        for number, call in enumerate(calls if isinstance(calls, list) else [calls], start=1):
+            if calls in (MISSING, None):
+                return
+            if not isinstance(call, dict):
+                raise fault_in(self.entry, f"message {self.number}: a call is {excerpt(call)}: not an object")
             id, name = (word_of(path_of(path)(call)) for path in (tools.id, tools.name))
+            id = id or f"{self.number}.{number}"
             value = path_of(tools.arguments)(call)
             if name is not None:
                 yield {"type": "tool_use", "id": id, "name": name, "input": {} if value is MISSING else value}
             result = MISSING if tools.result is None else path_of(tools.result)(call)
             if is_there(result):
-                yield {"type": "tool_result", "tool_use_id": id, "content": result}
+                yield {"type": "tool_result", "tool_use_id": id, "name": name, "content": result}
 
 
 def _is_of(part: Any, kind: str) -> bool:  # noqa: ANN401  # any JSON value
@@ -282,41 +513,89 @@ def _joined(blocks: Sequence[Item], between: str) -> Iterator[Item]:
 
 
 _NAMES: Final = {
-    "id": "conversation_id",
     "user": "user_id",
     "candidate": "model",
     "context": "scenario_description",
 }
 """What a form calls otherwise than records of ours."""
+_CODES: Final = (
+    "english en, chinese zh, russian ru, french fr, spanish es, german de, portuguese pt, italian it, "
+    "japanese ja, korean ko, turkish tr, arabic ar, vietnamese vi, indonesian id, polish pl, ukrainian uk"
+)
+LANGUAGES: Final = dict(pair.split() for pair in _CODES.split(", "))
+"""Names of languages -> their codes."""
 
 
-def _about(record: Any, form: SourceForm) -> Item:  # noqa: ANN401  # any JSON value
+def _about(record: Item, form: SourceForm, entry: Entry, *, rated: bool) -> Item:
     """Return what holds for a conversation: what a form names, its ratings, and the rest as it stands."""
     named: Item = {}
-    for key in ("id", "user", "candidate", "scenario", "context", "profile", "language"):
+    for key in ("user", "candidate", "scenario", "context", "profile", "language"):
         if (path := getattr(form, key)) is None:
             continue
         value = path_of(path)(record)
-        if key == "candidate" and isinstance(value, list):
+        if key in ("candidate", "scenario") and isinstance(value, list):
             value = "+".join(sorted({one for one in value if isinstance(one, str) and one}))
         if is_there(value):
-            named[_NAMES.get(key, key)] = value
-    scores = _scores(record, form.rated)
-    note, rater = (text_of(path_of(path)(record)) if path else None for path in (form.note, form.rater))
-    beside = {key: value for key, value in (("note", note), ("rater", rater)) if value}
+            words = LANGUAGES if key == "language" else form.words.get(key, {})
+            word = value.casefold() if key == "language" and isinstance(value, str) else word_of(value)
+            named[_NAMES.get(key, key)] = words.get(word or "", value)
+    if (own := _id(record, form, entry)) is not None:
+        named["conversation_id"] = own
+    scores = _scores(record, form.rated) if rated else {}
     if scores:
-        named["ratings"] = [{"dimension": name, "score": of, **beside} for name, of in scores.items()]
+        named["ratings"] = [*_ratings(record, scores, form, named.get("model"), entry)]
     used = {ITEMS, *form.drop, *(path.split(".")[0] for path in _used(form))}
     kept = {*record} if form.about is None else {*form.about}
-    rest = {key: value for key, value in record.items() if key in kept - used and is_there(value)}
+    rest = {
+        key: record[key] for key in record if key in kept - used and is_there(record[key]) and key[:1] != "@"
+    }
     return {**rest, **named}
+
+
+def _id(record: Item, form: SourceForm, entry: Entry) -> str | None:
+    """Return the first id of a form that no conversation before has."""
+    paths = listed(form.id)
+    ids = [id for path in paths if (id := text_of(path_of(path)(record)))]
+    if ids and entry.made_id in ids[0]:
+        hint = "give each an id of its own"
+        entry.assume(f"conversations have no id: made from {entry.made_from}", hint)
+    if len(ids) < 2:
+        return ids[0] if ids else None
+    before = entry.context.memo.setdefault("ids", IdPlaces())
+    for id in ids[:-1]:
+        if before.add(id, 0, entry.place.line or 0) is None:
+            return id
+    entry.recognise("conversations have the id of one before them: more of them is added to it")
+    return ids[-1]
+
+
+def _ratings(
+    record: Item, scores: Item, form: SourceForm, candidate: str | None, entry: Entry
+) -> Iterator[Item]:
+    """Yield the ratings of a conversation."""
+    note, rater = (text_of(path_of(path)(record)) if path else None for path in (form.note, form.rater))
+    turn = None if form.rated_turn is None else path_of(form.rated_turn)(record)
+    turn = turn if type(turn) is int and turn > 0 else None
+    scale = MISSING if form.scale is None else path_of(form.scale)(record)
+    beside = {"note": note, "rater": rater, "candidate": candidate, "turn": turn}
+    for name, value in scores.items():
+        if not name:
+            raise fault_in(entry, "a rating is of no dimension", "name what was rated")
+        score = score_at(entry.place, f"the rating of {name}", value)
+        low_high = scale if isinstance(scale, list) and len(scale) == 2 else None
+        if low_high and (isinstance(score, str) or not low_high[0] <= score <= low_high[1]):
+            what = f"the rating of {name} is {excerpt(score)}: off its scale {low_high[0]:g}-{low_high[1]:g}"
+            raise fault_in(entry, what, "mend the score, or the scale beside it")
+        yield {"dimension": name, "score": score, **{key: of for key, of in beside.items() if of}}
 
 
 def _used(form: SourceForm) -> Iterator[str]:
     """Yield the paths of a record that are read, and so are no metadata."""
-    paths = [*listed(form.messages), *(scored(path)[0] for path in form.rated)]
-    paths += [of for of in (form.id, form.candidate, form.system, form.context, form.profile) if of]
-    yield from (one.strip().lstrip("<") for path in paths for one in path.split(" | "))
+    paths = [*listed(form.messages), *(where for path in form.rated if "." not in (where := scored(path)[0]))]
+    paths += [*listed(form.id), *(form.exchange or ()), *(form.pair or () if form.messages == "." else ())]
+    paths += [of for of in (form.system, form.context, form.profile, form.answer) if of]
+    paths += form.candidate.split(" | ") if form.candidate and "." not in form.candidate else []
+    yield from (one.strip().lstrip("<") for path in paths for one in path.split(" | ") if "{" not in one)
 
 
 def _scores(record: Any, paths: Mapping[str, Mapping[str, Any]]) -> Item:  # noqa: ANN401
@@ -325,8 +604,10 @@ def _scores(record: Any, paths: Mapping[str, Mapping[str, Any]]) -> Item:  # noq
     for path, words in paths.items():
         where, dimension = scored(path)
         value = path_of(where)(record)
-        value = value[-1] if isinstance(value, list) and value else value
+        if "*" in where and isinstance(value, list):
+            value = value[-1] if value else MISSING
         score = words.get(word_of(value) or "", MISSING) if words else value
-        if is_there(score):
-            scores[dimension] = score
+        if score is not MISSING and score not in (None, ""):
+            name = text_of(path_of(dimension)(record)) if "{" in dimension else dimension
+            scores.setdefault(name or "", score)
     return scores

@@ -127,6 +127,8 @@ def _read(context: Context, name: str, what: str, kind: type, above: int) -> Any
     if source is None:
         return kind()
     place = Place(source.name)
+    if name.endswith(".jsonl"):
+        return [one.value for one in json_values(LineStream(source)) if isinstance(one, JsonValue)]
     with opened(source, lambda: 1) as file:
         raw = file.read(LARGEST + 1)
     if len(raw) > LARGEST:
@@ -139,6 +141,36 @@ def _read(context: Context, name: str, what: str, kind: type, above: int) -> Any
         wanted = "an object" if kind is dict else "a list"
         raise file_fault(place, f"the {what} are {excerpt(value)}: not {wanted}")
     return value
+
+
+class ListedFormat(RecordFormat):
+    """A format whose records stand alone, or in a list of a document."""
+
+    lists: tuple[str, ...] = ()
+    """The keys of such lists."""
+
+    def recognises(self, sample: Sample) -> bool:
+        """Say whether the first record looks like this format, or the first that a document lists."""
+        inner = Sample(sample.source, sample.mapping, _first_in(sample.record, self.lists)[1])
+        return super().recognises(sample) or super().recognises(inner)
+
+    def count(self, stream: LineStream, context: Context) -> int:
+        """Count the records."""
+        return sum(1 for _ in listed(stream, context, self._list(stream), ()))
+
+    def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
+        """Convert the records one by one."""
+        yield from _values(stream, context, self._list(stream), self)
+
+    def _list(self, stream: LineStream) -> str:
+        return _first_in(_document(stream), self.lists)[0]
+
+
+def _first_in(record: Any, lists: Sequence[str]) -> tuple[str, Any]:  # noqa: ANN401  # any JSON value
+    """Return the list that a document has, and the first record in it."""
+    inner = record if isinstance(record, dict) else {}
+    each = ((key, inner.get(key)) for key in lists)
+    return next(((key, of[0]) for key, of in each if isinstance(of, list) and of), (lists[0], None))
 
 
 def wrapped_format(formats: Sequence[Format], rows: Format) -> TextFormat:

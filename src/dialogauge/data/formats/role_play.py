@@ -1,4 +1,4 @@
-"""Rated role-play: CharacterBench, and the episodes of sotopia-pi that people rated."""
+"""Rated role-play: the episodes of sotopia-pi that people rated."""
 
 from __future__ import annotations
 
@@ -7,29 +7,21 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dialogauge.core import Conversation, Message, Place, Rating, RecordFault
-from dialogauge.core.conversation import PREFIX
 from dialogauge.core.unit import digest_text
-from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import (
     Context,
     Entry,
     Outcome,
-    RecordFormat,
     Sample,
     TextFormat,
     entries,
     fault_in,
 )
 from dialogauge.data.formats.fields import list_at, object_at, text_at
-from dialogauge.data.formats.openai import MessageReader
 from dialogauge.data.notes import NoteBook, excerpt
 from dialogauge.data.ratings import score_at
 from dialogauge.data.sources import LineStream
 
-_CHARACTERBENCH: Final = frozenset({"character_profile", "history", "response"})
-_BENCH_USED: Final = _CHARACTERBENCH | {
-    *("id", "lang", "character_name", "model", "dimension", "human_score", "scale"),
-}
 _SOTOPIA: Final = frozenset({"agents", "profiles", "session"})
 _SOTOPIA_USED: Final = _SOTOPIA | {
     "id",
@@ -44,46 +36,6 @@ _LABELLED: Final = "custom_model"
 """What the episodes call the model that the run is named after."""
 
 
-def _recognises_bench(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
-    del mapping
-    return isinstance(record, dict) and record.keys() >= _CHARACTERBENCH
-
-
-def _convert_bench(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
-    if not isinstance(record, dict) or "history" not in record:
-        raise fault_in(entry, f"the record is {excerpt(record)}: no reply with a 'history' before it")
-    response, character = record.get("response"), text_at(record, "character_name")
-    if not isinstance(response, str):
-        raise fault_in(
-            entry, f"the response is {excerpt(response)}: not a text", "give the reply that was rated"
-        )
-    history = MessageReader(entry).read(record["history"])
-    system = (Message("system", _described(record.get("character_profile"), "the character_profile", entry)),)
-    messages = (*system, *history, Message("assistant", response))
-    name, model = text_at(record, "id") or entry.made_id, text_at(record, "model")
-    ratings: tuple[Rating, ...] = ()
-    if record.get("human_score") is not None:
-        dimension = text_at(record, "dimension")
-        if dimension is None:
-            raise fault_in(
-                entry, "the human_score is of no dimension", "name what was rated under 'dimension'"
-            )
-        score = score_at(entry.place, f"the human_score of {dimension}", record["human_score"])
-        ratings = (Rating(name, dimension, _on_scale(score, record.get("scale"), entry), candidate=model),)
-    before = Conversation(name, messages).turns[-1].start
-    return Conversation(
-        name,
-        messages,
-        user_id=character,
-        scenario=character,
-        candidate=model,
-        language=text_at(record, "lang"),
-        ratings=ratings,
-        metadata={k: v for k, v in record.items() if k not in _BENCH_USED} | {PREFIX: before},
-        place=Place(entry.place.file, entry.place.line, name),
-    )
-
-
 def _described(value: object, what: str, entry: Entry) -> str:
     """Return a character's text, or a table about it as lines; raises `RecordFault` for neither."""
     if isinstance(value, str) and value.strip():
@@ -93,26 +45,6 @@ def _described(value: object, what: str, entry: Entry) -> str:
         return "\n".join(f"{key}: {known}" for key, known in lists.items() if known not in (None, "", {}))
     hint = "a text, or a table of what is known of the character"
     raise fault_in(entry, f"{what} is {excerpt(value)}: it says nothing of the character", hint)
-
-
-def _on_scale(score: float | str, scale: object, entry: Entry) -> float | str:
-    if isinstance(scale, list) and len(scale) == 2 and all(type(end) in (int, float) for end in scale):
-        low, high = scale
-        if isinstance(score, str) or not low <= score <= high:
-            hint = "mend the score, or the 'scale' beside it"
-            raise fault_in(
-                entry, f"the human_score is {excerpt(score)}: off its scale {low:g}-{high:g}", hint
-            )
-    return score
-
-
-CHARACTERBENCH = RecordFormat("characterbench", _recognises_bench, _convert_bench, takes_order=False)
-"""CharacterBench: a character, the dialogue so far, and one reply that people rated in one dimension.
-
-The character's text is the system message; its name is scenario and user, so that characters are clusters.
-The last exchange alone is judged, so that the rating of its reply is that of the conversation. What another
-judge predicted goes into the metadata, which no judge sees.
-"""
 
 
 def _recognises_sotopia(sample: Sample) -> bool:

@@ -55,13 +55,13 @@ def test_a_conversation_is_read_once_with_all_votes_of_mt_bench(tmp_path):
     ]
     assert [(m.role, m.text) for m in a.messages] == [(m["role"], m["content"]) for m in A]
     assert a.ratings == (
-        Rating(a.id, "preferred", 1.0, 1, "expert_0"),
-        Rating(a.id, "preferred", 0.5, 1, "author_1"),
-        Rating(a.id, "preferred", 0.0, 2, "expert_0"),
+        Rating(a.id, "preferred", 1.0, 1, "expert_0", "model-a"),
+        Rating(a.id, "preferred", 0.5, 1, "author_1", "model-a"),
+        Rating(a.id, "preferred", 0.0, 2, "expert_0", "model-a"),
     )
     assert [r.score for r in b.ratings] == [0.0, 0.5]
-    assert c.ratings == (Rating(c.id, "preferred", 1.0, 2, "expert_0"),)
-    assert ("conversations were voted on more than once: read once, with all votes", 3) in notes
+    assert c.ratings == (Rating(c.id, "preferred", 1.0, 2, "expert_0", "model-c"),)
+    assert ("conversations stand in several records: read once, with the ratings of all", 3) in notes
     assert ("votes between two were read as ratings: 1 won, 0.5 a tie, 0 lost", 3) in notes
 
 
@@ -75,7 +75,7 @@ def test_chatbot_arena(tmp_path):
     (a, b), _ = read(tmp_path, {**ARENA, "winner": "tie (bothbad)", "tstamp": 1.5})
     assert (a.id, a.user_id, a.language) == ("q9__model-a", "arena_user_7", "en")
     assert [r for c in (a, b) for r in c.ratings] == [
-        Rating(name, "preferred", 0.5, None, "arena_user_7") for name in ("q9__model-a", "q9__model-b")
+        Rating(f"q9__{name}", "preferred", 0.5, None, "arena_user_7", name) for name in ("model-a", "model-b")
     ]
     assert a.metadata == {"anony": True, "tstamp": 1.5}
 
@@ -115,10 +115,16 @@ def test_a_row_without_a_winner_is_no_vote(tmp_path):
         ({"question_id": 1, "model_a": None}, "model_a is None: not a name"),
         ({"question_id": 1, "conversation_a": "hi"}, "the messages are 'hi': not a list"),
         ({"question_id": 1, "conversation_a": []}, "no messages"),
-        ({"question_id": 1, "conversation_a": None}, "prompt is None: neither text nor texts"),
+        ({"question_id": 1, "conversation_a": None}, "the conversation has no messages"),
         (
-            {"question_id": 1, "conversation_a": None, "prompt": "a", "response_a": ["b", "c"]},
-            "there are 1 prompts and 2 responses of a",
+            {
+                "question_id": 1,
+                "conversation_a": None,
+                "prompt": "a",
+                "response_a": ["b", "c"],
+                "response_b": "d",
+            },
+            "there are 1 prompts (prompt) and 2 replies (response_a)",
         ),
         ({"conversation_a": talk("Else.", "Yes.")}, "81__model-a says something else"),
     ],
@@ -151,5 +157,5 @@ def test_answers_to_mt_bench_behind_their_questions(tmp_path):
     assert (first.id, first.candidate, first.scenario) == ("81__m", "m", "travel")
     assert second.id == "81__n"
     assert isinstance(fault, RecordFault)
-    assert "question 82 has 0 turns here, and its answer 2" in fault.message
+    assert "question 82 has no turns in a question.jsonl beside the answers" in fault.message
     assert any(str(note).startswith("1 message was left out: choices") for note in reader.notes)

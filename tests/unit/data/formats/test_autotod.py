@@ -63,4 +63,4 @@ def test_a_turn_that_cannot_be_read_is_a_fault_with_its_place(tmp_path, turn):
     first, fault = read(tmp_path / "a.jsonl", DIALOGUE, {**DIALOGUE, "dialogue": "x", "turns": [TURN, turn]})
     assert first.id == "sng1"
     assert "a.jsonl:2" in str(fault)
-    assert "turn 2" in str(fault)
+    assert "message 2" in str(fault)

@@ -96,12 +96,12 @@ def test_a_prompt_of_ai_studio(tmp_path):
     [
         (activity("Prompted x") | {"safeHtmlItem": [{"html": 4}]}, "no list of HTML"),
         ({**STUDIO, "chunkedPrompt": {"chunks": 4}}, "the chunks are 4: not a list"),
-        ({**STUDIO, "chunkedPrompt": {"chunks": [4]}}, "chunk 1 is 4: not an object"),
+        ({**STUDIO, "chunkedPrompt": {"chunks": [4]}}, "message 1 is 4: not an object"),
         (
             {**STUDIO, "chunkedPrompt": {"chunks": [{"role": "cat", "text": "miaow"}]}},
-            "no message of a known form",
+            "unknown role 'cat'",
         ),
-        ({**STUDIO, "chunkedPrompt": {"chunks": [{"role": "user"}]}}, "cannot be read"),
+        ({**STUDIO, "chunkedPrompt": {"chunks": [{"role": "user"}]}}, "nobody says anything"),
         (4, "the record is 4"),
     ],
 )
@@ -136,4 +136,4 @@ def test_a_session_of_the_command_line(tmp_path):
     messages[2]["type"] = "hologram"
     path.write_text(json.dumps({"sessionId": "g1", "messages": messages}, indent=1))
     (fault,) = read_conversations([str(path)])
-    assert "message 3 is" in str(fault)
+    assert "message 3 has the unknown role 'hologram'" in str(fault)

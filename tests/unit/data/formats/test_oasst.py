@@ -102,7 +102,7 @@ def test_messages_apart_from_their_tree_are_faults(tmp_path):
     ("row", "message"),
     [
         ({"message_tree_id": "x", "prompt": node("x", "robot", "hi")}, "unknown role 'robot'"),
-        ({"message_tree_id": "x", "prompt": node("x", "prompter", None)}, "has the text None"),
+        ({"message_tree_id": "x", "prompt": node("x", "prompter", None)}, "nobody says anything"),
         ({"message_tree_id": "x", "prompt": {"role": "prompter"}}, "make no tree"),
         (
             {"message_tree_id": "x", "prompt": node("x", "prompter", "a", node("x", "assistant", "b"))},
@@ -112,8 +112,8 @@ def test_messages_apart_from_their_tree_are_faults(tmp_path):
             {"message_tree_id": "x", "message_id": "x", "parent_id": "x", "role": "prompter", "text": "a"},
             "no tree",
         ),
-        ({"message_tree_id": 4, "message_id": "x"}, "no message_tree_id"),
-        (4, "the message is 4"),
+        ({"message_tree_id": 4, "message_id": "x"}, "such a record has message_tree_id:text"),
+        (4, "the record is 4"),
     ],
 )
 def test_what_cannot_be_read_is_a_fault(tmp_path, row, message):

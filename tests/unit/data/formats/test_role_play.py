@@ -98,7 +98,7 @@ BROKEN = {
     "no reply": (BENCH, {"response": None}, "the response is None"),
     "no character": (BENCH, {"character_profile": "  "}, "says nothing of the character"),
     "no dimension": (BENCH, {"dimension": None}, "of no dimension"),
-    "no score": (BENCH, {"human_score": {"a": 1}}, "the human_score of engagement"),
+    "no score": (BENCH, {"human_score": {"a": 1}}, "the rating of engagement"),
     "off the scale": (BENCH, {"human_score": 9}, "off its scale 1-5"),
     "no messages": (BENCH, {"history": []}, "no messages"),
     "three agents": (EPISODE, {"agents": ["A", "B", "C"]}, "not two names"),

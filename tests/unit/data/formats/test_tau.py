@@ -46,7 +46,10 @@ def test_the_hidden_goal_is_out_of_the_judges_sight(tmp_path):
 def test_a_prompt_that_is_not_there_is_told(tmp_path):
     (c,), notes = read(tmp_path, RUN)
     assert c.instructions == ""
-    assert any(kind == "assumed" and "system prompt that was not found" in text for kind, text, _ in notes)
+    assert any(
+        kind == "assumed" and "without the system prompts that they name: these were not found" in text
+        for kind, text, _ in notes
+    )
 
 
 @pytest.mark.parametrize("prompts", ["{", "[]"])
@@ -69,7 +72,7 @@ def test_a_failed_run_is_absent_and_counted(tmp_path, messages):
     assert (gone.id, gone.candidate, gone.scenario) == ("airline_4__m1__0", "m1", "airline")
     assert (gone.messages, gone.ratings) == ((), ())
     assert gone.metadata["error"] == "rate limit"
-    assert ("recognised", "runs failed at the source and have no messages: they are absent", 1) in notes
+    assert ("recognised", "conversations have no messages: counted as absent, not judged", 1) in notes
     assert not any("no assistant reply" in text for _, text, _ in notes)
 
 

@@ -7,6 +7,10 @@ import pytest
 from dialogauge.core import Rating, RecordFault, ToolCall
 from dialogauge.data import read_conversations
 
+LEFT_OUT = (
+    "messages were left out: calls of tools by the user and their results, which the agent does not see"
+)
+
 
 def call(id, name, who, **arguments):
     return [{"id": id, "name": name, "arguments": arguments, "requestor": who}]
@@ -75,8 +79,7 @@ def test_every_simulation(tmp_path, indent):
     assert c.ratings == (Rating(c.id, "reward", 1, rater="environment", candidate="model-a"),)
     assert c.metadata["user_scenario"] == {"instructions": "You are stubborn."}
     assert "stubborn" not in repr(c.blinded())
-    reason = "results of tools that the user called, which the agent does not see"
-    assert (f"messages were left out: {reason}", 2) in notes
+    assert (LEFT_OUT, 4) in notes
 
 
 def test_what_holds_for_all_may_stand_behind_the_simulations(tmp_path):
@@ -100,18 +103,18 @@ def test_a_folder_of_simulations(tmp_path):
 def test_a_run_without_messages_is_absent(tmp_path):
     (c,), notes = read(results(tmp_path, {**RUN, "messages": []}))
     assert (c.messages, c.ratings, c.candidate) == ((), (), "model-a")
-    assert ("runs failed at the source and have no messages: they are absent", 1) in notes
+    assert ("conversations have no messages: counted as absent, not judged", 1) in notes
 
 
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        (4, "the simulation is 4: no object with a task_id"),
-        ({"messages": []}, "no object with a task_id"),
+        (4, "the record is 4: no conversation of tau2 (such a record has task_id"),
+        ({"messages": []}, "no conversation of tau2 (such a record has task_id"),
         ({**RUN, "messages": "hi"}, "the messages are 'hi': not a list"),
         ({**RUN, "messages": [4]}, "message 1 is 4: not an object"),
         ({**RUN, "messages": None, "ticks": [{}]}, "was spoken"),
-        ({**RUN, "reward_info": {"reward": []}}, "the reward: the score is []"),
+        ({**RUN, "reward_info": {"reward": []}}, "the rating of reward: the score is []"),
     ],
 )
 def test_what_cannot_be_read_is_a_fault(tmp_path, run, message):

@@ -49,7 +49,7 @@ def test_a_session_is_rated_as_a_whole(tmp_path):
         "Boil an egg",
         "model-a",
     )
-    assert first.ratings == (Rating(first.id, "satisfaction", 5, None, "en_7"),)
+    assert first.ratings == (Rating(first.id, "satisfaction", 5, None, "en_7", candidate="model-a"),)
     assert (first.language, first.metadata) == ("en", {"country": "NO"})
     assert (second.user_id, second.scenario, second.context) == ("zh_7", "creative", None)
     assert [r.score for r in second.ratings] == [2]

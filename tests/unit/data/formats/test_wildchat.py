@@ -60,7 +60,7 @@ def test_a_hash_that_comes_again_is_told_apart(tmp_path):
     again = {**WILD, "conversation": [message("user", "Name a sour fruit.", 9)]}
     outcomes, notes = read(tmp_path, WILD, again)
     assert [c.id for c in outcomes] == ["9f", "9f_9"]
-    text = "conversations have the hash of one before them: the number of their first message is added"
+    text = "conversations have the id of one before them: more of them is added to it"
     assert ("recognised", text) in notes
 
 
