@@ -36,7 +36,7 @@ Forms = Mapping[str, SourceForm]
 
 
 @dataclass(frozen=True, slots=True)
-class _Spoken:
+class _ChatLine:
     """What somebody said."""
 
     thread: str | None
@@ -141,7 +141,7 @@ def _tally(stream: LineStream, context: Context, form: SourceForm) -> _Tally:
 
 def _all_spoken(
     stream: LineStream, context: Context, form: SourceForm
-) -> Iterator[tuple[_Spoken | RecordFault, Place]]:
+) -> Iterator[tuple[_ChatLine | RecordFault, Place]]:
     values = listed(stream, context, form.records or "", form.document)
     for number, (head, value, entry) in enumerate(values, start=1):
         try:
@@ -158,7 +158,7 @@ def _all_spoken(
 
 def _spoken(
     value: Mapping[str, Any], item: dict[str, Any], form: SourceForm, entry: Entry, number: int
-) -> _Spoken | None:
+) -> _ChatLine | None:
     """Return what a message says; None for one that is left out."""
     gone = _meets(item, form.deleted)
     content = None if gone else said_in(item, form, entry, number)
@@ -175,7 +175,7 @@ def _spoken(
         entry.leave_out(_VERSIONS, len(versions) - 1)
     at = MISSING if form.order is None else path_of(form.order)(item)
     answers = thread is not None and thread != id
-    return _Spoken(thread, speaker, name, _meets(item, form.bot), content or "", at, answers)
+    return _ChatLine(thread, speaker, name, _meets(item, form.bot), content or "", at, answers)
 
 
 def _meets(item: Mapping[str, Any], condition: str | None) -> bool:

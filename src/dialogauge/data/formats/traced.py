@@ -75,11 +75,11 @@ class TraceForm(Value):
 
 def traced_format(name: str, forms: Mapping[str, TraceForm]) -> TextFormat:
     """Return the format of a tracer whose records have one of several forms, the first that fits."""
-    tracer = _Tracer(name, tuple(_Kind(kind, form) for kind, form in forms.items()))
+    tracer = _Tracer(name, tuple(_SpanForm(kind, form) for kind, form in forms.items()))
     return span_format(name, tracer.recognises, tracer.spans, sessions_of)
 
 
-class _Kind:
+class _SpanForm:
     """One kind of record of a tracer, ready to be read."""
 
     def __init__(self, name: str, form: TraceForm) -> None:
@@ -120,7 +120,7 @@ class _Tracer(Value):
     """Reads the records of a tracer."""
 
     name: str
-    kinds: tuple[_Kind, ...]
+    kinds: tuple[_SpanForm, ...]
 
     def recognises(self, record: Any) -> bool:  # noqa: ANN401  # any JSON value
         first = next(iter(self._in_page(record)), None)

@@ -44,7 +44,7 @@ def test_a_session(tmp_path):
         ("assistant", "test_dates."),
     ]
     assert (talk.id, talk.candidate, talk.turns[0].reply_text) == ("x1", "m", "test_dates.")
-    assert any("added by the program in the name of the user" in note for note in notes)
+    assert any("what the program adds in the name of the user" in note for note in notes)
 
 
 def test_lines_that_cannot_be_read_are_faults_of_their_own(tmp_path):

@@ -54,7 +54,7 @@ def test_prompts_of_an_activity_log(tmp_path):
     assert said(alone) == [("user", "Alone")]
     text = "prompts of an activity log do not say which belong together: each is a conversation"
     assert ("recognised", text, 2) in notes
-    left_out = "activities were left out: no prompts (feedback, canvases, settings)"
+    left_out = "records were left out: no prompts (feedback, canvases, settings)"
     assert ("recognised", left_out, 1) in notes
 
 
