@@ -5,7 +5,6 @@ from __future__ import annotations
 from dialogauge.core import UsageError
 from dialogauge.data.formats.base import Format, RecordFormat, Sample
 from dialogauge.data.formats.chat import CAPTIONS, CHAT
-from dialogauge.data.formats.chat_apps import CHATGPT
 from dialogauge.data.formats.coding_agents import AIDER, CLAUDE_CODE
 from dialogauge.data.formats.csv_table import csv_format
 from dialogauge.data.formats.documents import wrapped_format
@@ -33,6 +32,7 @@ from dialogauge.data.formats.sources import (
     ARENA,
     AUTOTOD,
     CHARACTERBENCH,
+    CHATGPT,
     CLAUDE,
     CODEX,
     GEMINI,

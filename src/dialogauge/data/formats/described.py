@@ -123,6 +123,17 @@ def conversations(record: Any, form: SourceForm, entry: Entry) -> Iterator[Outco
                 yield fault
 
 
+def _answer_calls(spoken: list[Item]) -> None:
+    """Give each result of a tool without an id that of the last call of its name, else of the last call."""
+    calls: list[Item] = []
+    for one in spoken:
+        if isinstance(one.get("content"), list):
+            calls += [b for b in one["content"] if isinstance(b, dict) and b.get("type") == "tool_use"]
+        elif one.get("role") == "tool" and calls and "tool_call_id" not in one:
+            own = [call for call in calls if call["name"] == one.get("name")] or calls
+            one["tool_call_id"] = own[-1]["id"]
+
+
 def _one_of(messages: list[Item]) -> Item:
     """Return messages of one role as one."""
     blocks = [
@@ -144,25 +155,30 @@ def _renamed(talk: Conversation, id: str) -> Conversation:
 def _branches(record: Any, form: SourceForm, entry: Entry) -> Iterator[Conversation]:  # noqa: ANN401
     """Yield the conversation of a record, or those on all branches of its tree."""
     record = _with_context(record, form, entry)
-    for notes, note in ((form.says, entry.recognise), (form.doubts, entry.assume)):
-        for condition, text in notes.items():
-            if condition_of(condition)(record):
-                note(text)
     for condition, text in form.needs.items():
         if not condition_of(condition)(record):
-            raise fault_in(entry, HOLE.sub(lambda hole: excerpt(_there(hole[1], record)), text))
+            raise fault_in(entry, _worded(text, record))
     for path, text in form.rest.items():
         if isinstance(several := path_of(path)(record), list) and len(several) > 1:
             entry.context.notes.recognise(text, entry.place, count=len(several) - 1)
     items = _items(record, form, entry)
     if form.tree is None or not form.tree.all:
-        yield _conversation({**record, ITEMS: items}, _ordered(items, record, form, entry), form, entry)
+        shown = _ordered(items, record, form, entry)
+        if form.tree is not None and form.tree.message is not None:
+            messages = map(path_of(form.tree.message), shown)
+            items = shown = [message for message in messages if isinstance(message, dict)]
+        yield _conversation({**record, ITEMS: items}, shown, form, entry)
         return
     rated: set[int] = set()
     for branch in all_branches([*flat(items, form.tree, None, entry)], form.tree, entry):
         shown = [{**item, "@rated": id(item) in rated} for item in branch]
         rated |= {*map(id, branch)}
         yield _conversation({**record, ITEMS: shown}, shown, form, entry)
+
+
+def _worded(text: str, record: Any) -> str:  # noqa: ANN401  # any JSON value
+    """Return words about a record with what stands there."""
+    return HOLE.sub(lambda hole: excerpt(_there(hole[1], record)), text)
 
 
 def _there(path: str, record: Any) -> Any:  # noqa: ANN401  # any JSON value
@@ -194,6 +210,7 @@ def _conversation(record: Item, items: Sequence[Item], form: SourceForm, entry: 
         for number, item in enumerate(items, start=1)
         for one in _Speaker(record, form, entry, number).messages(item)
     ]
+    _answer_calls(spoken)
     if form.plain == "items":
         spoken = messages_in(spoken) or []
     if form.together:
@@ -213,6 +230,10 @@ def _conversation(record: Item, items: Sequence[Item], form: SourceForm, entry: 
     messages = reader.read([*prompt, *spoken]) if spoken else ()
     if not spoken:
         entry.recognise(NO_MESSAGES)
+    for notes, note in ((form.says, entry.recognise), (form.doubts, entry.assume)):
+        for condition, text in notes.items():
+            if condition_of(condition)(record):
+                note(text)
     about = _about(record, form, entry, rated=bool(spoken))
     talk = conversation_from(about, messages, reader.rated, entry, messages_key="messages")
     more = {name: of for name, path in form.metadata.items() if is_there(of := _kept(path, record))}
@@ -330,7 +351,7 @@ class _Speaker:
             return
         for condition, text in form.messages_need.items():
             if not condition_of(condition)(item):
-                raise fault_in(self.entry, f"message {self.number} is {excerpt(item)}: {text}")
+                raise fault_in(self.entry, f"message {self.number}: {_worded(text, item)}")
         if form.pair is not None:
             yield from self._pair(item, *form.pair)
             return
@@ -342,6 +363,7 @@ class _Speaker:
             self.entry.recognise(f"messages were left out: {form.left_out}" if form.left_out else _EMPTY)
             return
         kept = {key: item[key] for key in form.keep if is_there(item.get(key))}
+        kept |= {key: of for key, path in form.set.items() if is_there(of := path_of(path)(item))}
         yield {"role": role, "content": content, **kept, **(self._rated(item) if role == "assistant" else {})}
 
     def _pair(self, item: Item, prompt: str, reply: str) -> Iterator[Item]:
@@ -374,7 +396,9 @@ class _Speaker:
         yield {**own, **self._rated(item)}
 
     def _rated(self, item: Item) -> Item:
-        return {} if item.get("@rated") else _scores(item, self.form.rated_replies)
+        return (
+            {} if item.get("@rated") else _scores({**item, "@record": self.record}, self.form.rated_replies)
+        )
 
     def _edited(self, text: str) -> str:
         for pattern, instead in self.form.edit.items():
@@ -409,21 +433,26 @@ class _Speaker:
                 asking = path_of(self.form.asker[0])(self.record[ITEMS][0])
             return "user" if own == asking else "assistant"
         value, roles = path_of(self.form.role or "role")(item), self.form.roles
-        if (name := word_of(value)) is None:
+        if value in (MISSING, None):
             raise fault_in(
                 self.entry, f"message {self.number} is {excerpt(item)}: it does not say who speaks"
             )
+        name = word_of(value) or ""
         role = roles.get(name) or roles.get("*") or self.entry.mapping.role_of(name)
         if role is None:
-            raise fault_in(self.entry, *unknown_role(self.number, name))
+            raise fault_in(self.entry, *unknown_role(self.number, value))
         return role
 
     def _content(self, item: Item) -> Any:  # noqa: ANN401  # text or blocks
         blocks = [*self._blocks(item, self.form)]
         if self.form.join is not None:
             blocks = [*_joined(blocks, self.form.join)]
-        plain = len(blocks) == 1 and blocks[0].get("type") == "text" and not self.form.parts
+        plain = len(blocks) == 1 and blocks[0].get("type") == "text" and not self._has_parts(item)
         return blocks[0]["text"] if plain else blocks
+
+    def _has_parts(self, item: Item) -> bool:
+        values = (path_of(path)(item) for path in listed(self.form.text) if self.form.parts)
+        return any(isinstance(one, dict) for of in values if isinstance(of, list) for one in of)
 
     def _blocks(self, item: Item, part: MessagePart) -> Iterator[Item]:
         """Yield what a message, or a part of one, says: reasoning, text, calls with results, and files."""
@@ -433,6 +462,11 @@ class _Speaker:
                 yield {"type": "thinking", "thinking": thought}
         calls = [] if part.tools is None else [*self._calls(item, part.tools)]
         yield from calls if part.tools is not None and part.tools.first else ()
+        if calls and part.tools is not None and part.tools.only:
+            yield from calls
+            return
+        if part.block is not None:
+            yield {**item, "type": part.block}
         for path in listed(part.text) or (("content",) if part is self.form else ()):
             yield from self._text(path_of(path)(item))
         yield from calls if part.tools is not None and not part.tools.first else ()
@@ -449,7 +483,10 @@ class _Speaker:
             for one in value:
                 parts = (part for kind, part in self.form.parts.items() if _is_of(one, kind))
                 part = next(parts, None)
-                yield from [one] if part is None else self._blocks(one, part)
+                if isinstance(one, str):
+                    yield from [{"type": "text", "text": one}] if one else []
+                else:
+                    yield from [one] if part is None else self._blocks(one, part)
             return
         texts = value if isinstance(value, list) else [value]
         text = "\n".join(texts) if all(isinstance(one, str) for one in texts) else None

@@ -36,6 +36,8 @@ class Tree(Value):
     """Whether each branch is a conversation; what stands on several is rated on the first alone."""
     rank: str | None = None
     """In a message: which of `children` is the first."""
+    message: str | None = None
+    """In an item of the tree: the message, if it has one. Other paths begin there."""
 
 
 class FileBeside(Value):
@@ -63,6 +65,8 @@ class Calls(Value):
     result: str | None = None
     first: bool = False
     """Whether they come before the text of the message."""
+    only: bool = False
+    """Whether a message that calls has no other text."""
 
 
 class MessagePart(Value):
@@ -77,6 +81,8 @@ class MessagePart(Value):
     shown: str | None = None
     """An object of what is shown beside the text, by its kinds."""
     tools: Calls | None = None
+    block: str | None = None
+    """The type of a provider's block that it is."""
 
 
 class SourceForm(MessagePart):
@@ -127,7 +133,7 @@ class SourceForm(MessagePart):
     inner: str | None = None
     """In the message: a list of messages that stand in its place."""
     set: Mapping[str, str] = field(default_factory=dict)
-    """Key of a plain message -> path of what stands there instead; nothing where there is none."""
+    """Key of a message -> path of what stands there instead; nothing where there is none."""
     exchange: tuple[str, str] | None = None
     """In place of messages: the prompts and the replies of a record, a text or a list each."""
     answer: str | None = None

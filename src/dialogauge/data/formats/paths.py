@@ -4,7 +4,7 @@
     a.*.b           b of each item of the list a; of an object each value, with its key under @key
     a[type=x,y].b   b of those items of a, or of the object a, whose type is x or y
     a[type!=x].b    b of the others; what is missing is null
-    a[id={c}].b     the same, where c says the value
+    a[id={c}].b     the same, where c says the value, or lists the values
     a[{c}].b        b of what stands in the object a under the key that c says
     a!.b            b of the JSON that stands in the text a
     <a              the text of the HTML a
@@ -152,28 +152,26 @@ def _walk(steps: tuple[Any, ...], value: Any, root: Any = None) -> Any:  # noqa:
         if value is MISSING:
             break
         if step == "*":
-            values = (
-                [{"@key": key, **one} for key, one in value.items() if isinstance(one, dict)]
-                if (isinstance(value, dict))
-                else value
-            )
+            if isinstance(value, dict):
+                pairs = value.items()
+                value = [{"@key": key, **one} if isinstance(one, dict) else one for key, one in pairs]
             inner = (
-                (_walk(steps[number + 1 :], one, root) for one in values) if isinstance(values, list) else ()
+                (_walk(steps[number + 1 :], one, root) for one in value) if isinstance(value, list) else ()
             )
             several = (each if isinstance(each, list) else [each] for each in inner if is_there(each))
             return [one for each in several for one in each]
         if step == "!":
             value = _parsed(value)
         elif isinstance(step, tuple):
-            value = _filtered(
-                value, step[0], [word(root) if callable(word) else word for word in step[2]], step[1]
-            )
+            words = (word(root) if callable(word) else word for word in step[2])
+            words = (each if isinstance(each, list) else [each] for each in words)
+            value = _filtered(value, step[0], [one for each in words for one in each], negated=step[1])
         else:
             value = look_up(value, step)
     return value
 
 
-def _filtered(value: Any, key: str | None, words: list[Any], negated: bool) -> Any:  # noqa: ANN401, FBT001
+def _filtered(value: Any, key: str | None, words: list[Any], *, negated: bool) -> Any:  # noqa: ANN401
     """Return the items of a list, the object or the row of a table that a filter leaves."""
     if key is None:
         return (

@@ -112,13 +112,17 @@ def shown_branch(items: list[Item], record: Any, tree: Tree, entry: Entry) -> Se
     time = path_of(tree.time or "time")
     try:
         if last not in by_id:
-            last = latest(parents, lambda id: f"{text_of(time(by_id[id])) or ''}\0{numbers[id]:09}")
+            last = latest(parents, lambda id: f"{_sortable(time(by_id[id]))}\0{numbers[id]:09}")
         shown = branch(parents, last or "")
     except ValueError as error:
         raise fault_in(entry, str(error)) from error
     if len(shown) < len(items):
         entry.context.notes.recognise(_BRANCHES, entry.place, count=len(items) - len(shown))
     return [by_id[id] for id in shown]
+
+
+def _sortable(time: object) -> str:
+    return f"{time:020.6f}" if isinstance(time, int | float) else text_of(time) or ""
 
 
 def all_branches(items: list[Item], tree: Tree, entry: Entry) -> Iterator[list[Item]]:

@@ -22,6 +22,7 @@ def _format(name: str) -> Format:
 ARENA = _format("arena")
 AUTOTOD = _format("autotod")
 CHARACTERBENCH = _format("characterbench")
+CHATGPT = _format("chatgpt")
 CLAUDE = _format("claude")
 CODEX = _format("codex")
 GEMINI = _format("gemini")
