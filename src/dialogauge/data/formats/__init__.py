@@ -23,10 +23,9 @@ from dialogauge.data.formats.lists import (
 )
 from dialogauge.data.formats.messenger import MESSENGER
 from dialogauge.data.formats.openai import OPENAI
-from dialogauge.data.formats.rated_studies import RECLLMSIM, USS
+from dialogauge.data.formats.rated_studies import USS
 from dialogauge.data.formats.rendered import TEMPLATE, TEMPLATE_TEXT
 from dialogauge.data.formats.requests import REQUESTS
-from dialogauge.data.formats.role_play import SOTOPIA
 from dialogauge.data.formats.rows import ROWS
 from dialogauge.data.formats.sources import (
     ARENA,
@@ -41,6 +40,8 @@ from dialogauge.data.formats.sources import (
     LMSTUDIO,
     OASST,
     RASA,
+    RECLLMSIM,
+    SOTOPIA,
     TAU,
     TAU2,
     ULTRAFEEDBACK,

@@ -5,6 +5,7 @@
     a[type=x,y].b   b of those items of a, or of the object a, whose type is x or y
     a[type!=x].b    b of the others; what is missing is null
     a[id={c}].b     the same, where c says the value, or lists the values
+    a[type~x].b     the same, where it begins like the pattern x; [.~x] is the text a itself
     a[{c}].b        b of what stands in the object a under the key that c says
     a!.b            b of the JSON that stands in the text a
     <a              the text of the HTML a
@@ -37,7 +38,7 @@ from dialogauge.data.json_values import too_deep
 Path = Callable[[Any], Any]
 """Returns what stands in a record, or `MISSING`."""
 
-_STEP: Final = lazy_pattern(r"\[(?:([^=!\]]+)(!?)=)?([^\]]*)\]|([*!])|([^.\[\]*!]+(?:\.[^.\[\]*!]+)*)|\.")
+_STEP: Final = lazy_pattern(r"\[(?:([^=~!\]]+)(!?=|~))?([^\]]*)\]|([*!])|([^.\[\]*!]+(?:\.[^.\[\]*!]+)*)|\.")
 _CONDITION: Final = lazy_pattern(
     r"(not )?((?:\[[^\]]*\]|[^=~\[])+?)(?:=(.*)|~(.*)|:(text|list|object|number|bool|filled))?"
 )
@@ -104,11 +105,20 @@ def is_there(value: object) -> bool:
     return value is not MISSING and value not in (None, "", [], {}, _EMPTY_BLOCKS)
 
 
+def there(path: str, record: Any) -> Any:  # noqa: ANN401  # any JSON value
+    """Return what stands under a path; None for nothing."""
+    value = path_of(path)(record)
+    return None if value is MISSING else value
+
+
 def text_of(value: object) -> str | None:
-    """Return a text, a number as one, and the texts of a list as lines; None for anything else."""
+    """Return a text, a number as one, the texts of a list and a table as lines; None for anything else."""
     if isinstance(value, list):
         texts = [text for one in value if (text := text_of(one)) is not None]
         return "\n".join(texts) if texts and len(texts) == len(value) else None
+    if isinstance(value, dict):
+        lists = {key: ", ".join(map(str, of)) if isinstance(of, list) else of for key, of in value.items()}
+        return "\n".join(f"{key}: {of}" for key, of in lists.items() if is_there(of)) or None
     return value if isinstance(value, str) else word_of(value) if type(value) in (int, float) else None
 
 
@@ -141,7 +151,7 @@ def _steps(text: str) -> Iterator[Any]:
         at = match.end()
         if match[3] is not None:
             words = [path_of(one[1:-1]) if one[:1] == "{" else one for one in match[3].split(",")]
-            yield match[1], bool(match[2]), words
+            yield match[1], match[2], words
         elif match[4] or match[5]:
             yield match[4] or match[5]
 
@@ -165,26 +175,28 @@ def _walk(steps: tuple[Any, ...], value: Any, root: Any = None) -> Any:  # noqa:
         elif isinstance(step, tuple):
             words = (word(root) if callable(word) else word for word in step[2])
             words = (each if isinstance(each, list) else [each] for each in words)
-            value = _filtered(value, step[0], [one for each in words for one in each], negated=step[1])
+            value = _filtered(value, step[0], [one for each in words for one in each], step[1])
         else:
             value = look_up(value, step)
     return value
 
 
-def _filtered(value: Any, key: str | None, words: list[Any], *, negated: bool) -> Any:  # noqa: ANN401
+def _filtered(value: Any, key: str | None, words: list[Any], how: str) -> Any:  # noqa: ANN401
     """Return the items of a list, the object or the row of a table that a filter leaves."""
     if key is None:
-        return (
-            value.get(words[0], MISSING) if isinstance(value, dict) and isinstance(words[0], str) else MISSING
-        )
+        named = isinstance(value, dict) and isinstance(words[0], str)
+        return value.get(words[0], MISSING) if named else MISSING
     words = [word_of(word) for word in words]
 
     def fits(of: Any) -> bool:  # noqa: ANN401  # any JSON value
-        return (word_of(None if of is MISSING else of) in words) is not negated
+        word = word_of(None if of is MISSING else of)
+        if how == "~":
+            return re.match(",".join(map(str, words)), word or "") is not None
+        return (word in words) is (how == "=")
 
     if isinstance(value, list):
         return [one for one in value if fits(look_up(one, key))]
-    own = look_up(value, key)
+    own = value if key == "." else look_up(value, key)
     if isinstance(own, list):
         at = next((n for n, one in enumerate(own) if fits(one)), len(own))
         return {k: of[at] for k, of in value.items() if isinstance(of, list) and at < len(of)}

@@ -150,18 +150,20 @@ def merged(
     first: Iterator[tuple[Outcome, Entry]], again: Iterator[tuple[Outcome, Entry]]
 ) -> Iterator[Outcome]:
     """Yield conversations of one id once, with the ratings of all; the source is read twice for it."""
-    ratings: dict[str, list[Rating]] = {}
+    ratings: dict[tuple[str, int], list[Rating]] = {}
     for talk, _ in first:
         if isinstance(talk, Conversation):
-            ratings.setdefault(talk.id, []).extend(talk.ratings)
+            ratings.setdefault((talk.id, hash(repr(talk.messages))), []).extend(talk.ratings)
     read: dict[str, int] = {}
     for talk, entry in again:
         if isinstance(talk, RecordFault):
             yield talk
-        elif talk.id not in read:
-            read[talk.id] = hash(repr(talk.messages))
-            yield replace(talk, ratings=tuple(ratings[talk.id]))
-        elif read[talk.id] == hash(repr(talk.messages)):
+            continue
+        digest = hash(repr(talk.messages))
+        if talk.id not in read:
+            read[talk.id] = digest
+            yield replace(talk, ratings=tuple(ratings[talk.id, digest]))
+        elif read[talk.id] == digest:
             entry.recognise("conversations stand in several records: read once, with the ratings of all")
         else:
             yield fault_in(entry, f"{talk.id} says something else than it did in a record before")

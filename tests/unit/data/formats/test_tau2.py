@@ -7,7 +7,6 @@ import pytest
 from dialogauge.core import Rating, RecordFault, ToolCall
 from dialogauge.data import read_conversations
 
-
 LEFT_OUT = (
     "messages were left out: calls of tools by the user and their results, which the agent does not see"
 )
