@@ -477,12 +477,13 @@ class _Speaker:
     def _text(self, value: Any) -> Iterator[Item]:  # noqa: ANN401  # any JSON value
         if isinstance(value, list) and any(isinstance(one, dict) for one in value):
             for one in value:
-                parts = (part for kind, part in self.form.parts.items() if _is_of(one, kind))
-                part = next(parts, None)
                 if isinstance(one, str):
                     yield from [{"type": "text", "text": one}] if one else []
-                else:
-                    yield from [one] if part is None else self._blocks(one, part)
+                    continue
+                if not isinstance(one, dict):
+                    raise fault_in(self.entry, f"message {self.number} says {excerpt(one)}: no text")
+                part = next((part for kind, part in self.form.parts.items() if _is_of(one, kind)), None)
+                yield from [one] if part is None else self._blocks(one, part)
             return
         texts = value if isinstance(value, list) else [value]
         text = "\n".join(texts) if all(isinstance(one, str) for one in texts) else None

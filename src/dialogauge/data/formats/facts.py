@@ -86,15 +86,15 @@ def _ratings(
     note, rater = (text_of(path_of(path)(record)) if path else None for path in (form.note, form.rater))
     turn = None if form.turn is None else path_of(form.turn)(record)
     turn = turn if type(turn) is int and turn > 0 else None
-    scale = MISSING if form.scale is None else path_of(form.scale)(record)
+    scale = [] if form.scale is None else there(form.scale, record)
+    numbers = isinstance(scale, list) and len(scale) == 2 and all(type(of) in (int, float) for of in scale)
     beside = {"note": note, "rater": rater, "candidate": candidate, "turn": turn}
     for name, value in scores.items():
         if not name:
             raise fault_in(entry, "a rating is of no dimension", "name what was rated")
         score = score_at(entry.place, f"the rating of {name}", value)
-        low_high = scale if isinstance(scale, list) and len(scale) == 2 else None
-        if low_high and (isinstance(score, str) or not low_high[0] <= score <= low_high[1]):
-            what = f"the rating of {name} is {excerpt(score)}: off its scale {low_high[0]:g}-{low_high[1]:g}"
+        if numbers and (isinstance(score, str) or not scale[0] <= score <= scale[1]):
+            what = f"the rating of {name} is {excerpt(score)}: off its scale {scale[0]:g}-{scale[1]:g}"
             raise fault_in(entry, what, "mend the score, or the scale beside it")
         yield {"dimension": name, "score": score, **{key: of for key, of in beside.items() if of}}
 
