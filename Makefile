@@ -83,7 +83,7 @@ trainers: .venv/installed-dev
 	$(BIN)/python -m benchmarks trainers
 
 # Mem0 and A-Mem by their own packages, against a stub model, each in an environment of its own under
-# build/memories: 2.2 gigabytes. A fresh machine takes a quarter of an hour.
+# build/memories: 2.5 gigabytes. A fresh machine takes a quarter of an hour.
 memories: .venv/installed-dev
 	$(BIN)/python -m benchmarks memories
 

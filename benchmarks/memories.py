@@ -38,7 +38,7 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
         try:
             figures[system] = _measured(system)
         except subprocess.CalledProcessError as error:
-            print(f"{system}: NOT MEASURED: {error.stderr.strip().splitlines()[-1]}")
+            print(f"{system}: NOT MEASURED: {(error.stderr.strip() or str(error)).splitlines()[-1]}")
     heads = ("system", *next(iter(figures.values()), {}))
     rows = [(name, *values.values()) for name, values in figures.items()]
     print(table("Memory systems of vendors against a stub model", heads, rows))

@@ -52,6 +52,7 @@ ENDS = {
     "demo": "0, 1",
     "judge": "0, 1, 2, 3, 100, 130",
     "check": "0, 1",
+    "formats": "0, 2 (no such format)",
     "report": "0, 1 (no finished run)",
     "show": "0, 1 (no finished run), 2 (no such conversation or turn)",
     "runs": "0 (also without runs), 1 (no such folder)",

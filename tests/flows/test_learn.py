@@ -18,6 +18,7 @@ from dialogauge.core.json_keys import as_json
 from dialogauge.data.tasks import DATASETS
 from dialogauge.report import to_html
 from dialogauge.runs import open_run
+from dialogauge.stats.actions import LLM_SCORES
 from dialogauge.studies.learning.judged import judged_accuracy, judged_blocks
 from flows.conftest import rows_of
 from servers.schemas import instance
@@ -550,6 +551,14 @@ def test_the_published_actions_follow_from_the_published_scores(dialogauge, tmp_
     assert "c_L = 0.085667, c_D = 0.151720" in shown
     assert "9.9 % and 2.1 % of DialSim come of P(9) = .565 and P(3) = .433, not of Table 3" in shown
     assert (tmp_path / "actions" / "calibrate.html").exists()
+
+
+def test_dialsim_is_named_beside_table_3_alone(dialogauge, log):
+    table = log({str(score): share for score, share in LLM_SCORES.items()}, name="table.json")
+    assert "of DialSim" in dialogauge("learn", "calibrate", "--scores", table).out
+    for name, shares in (("two.json", {"9": 0.7, "3": 0.3}), ("three.json", {"9": 0.6, "6": 0.1, "3": 0.3})):
+        done = dialogauge("learn", "calibrate", "--scores", log(shares, name=name))
+        assert (done.code, "DialSim" in done.out) == (0, False), done.err
 
 
 def test_own_scores_give_own_actions_and_two_scores_no_curve(dialogauge, log):

@@ -214,7 +214,10 @@ def test_a_build_server_gets_gates_and_conversations(dialogauge, log, talk, tmp_
         "r.xml",
     )
     assert done.code == 100, done.err
-    cases = ElementTree.parse(tmp_path / "r.xml").iter("testcase")
+    suite = ElementTree.parse(tmp_path / "r.xml").getroot()
+    assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["3", "1", "0", "0"]
+    assert float(suite.get("time")) > 0
+    cases = suite.iter("testcase")
     assert {c.get("name"): [part.tag for part in c] for c in cases} == {
         "helpfulness.mean>=4.9": ["failure"],
         "a": [],

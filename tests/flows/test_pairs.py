@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from dialogauge.training.row_files import read_pair_file
 from servers.faults import FaultPlan
 
 
@@ -145,10 +146,27 @@ def test_rows_with_tools_are_as_chat_templates_take_them(dialogauge, log, tmp_pa
     words = ("--min-verdict", "poor", "--unchecked")
     done = dialogauge("pairs", "run", "--kind", "sft", *words, "-o", "sft.jsonl")
     (row,) = lines(tmp_path / "sft.jsonl")
-    assert row["tools"] == [tool]
+    assert json.loads(row["tools"]) == [tool]
     found = [call["function"]["arguments"] for call in row["messages"][1]["tool_calls"]]
     assert found == [{"day": "Sunday"}, {}]
     assert done.code == 0
+
+
+def test_tools_of_different_types_load_as_one_column(dialogauge, log, talk, tmp_path):
+    """As `datasets` read columns before 4.7: by Arrow, with one type each."""
+    again = "It opens at nine on every day but Monday, and the cafe opens an hour later."
+    records = []
+    for name, default in (("a", 9), ("b", "nine")):
+        properties = {"time": {"type": "string", "default": default}, name: {"type": "string"}}
+        function = {"name": name, "parameters": {"type": "object", "properties": properties}}
+        records.append(talk(name, again, again) | {"tools": [{"type": "function", "function": function}]})
+    assert dialogauge("judge", log(*records), "-o", "run").code == 0
+    words = ("--min-verdict", "poor", "--unchecked", "-o", "sft.jsonl")
+    assert dialogauge("pairs", "run", "--kind", "sft", *words).code == 0
+    table = pytest.importorskip("pyarrow.json").read_json(tmp_path / "sft.jsonl")
+    assert [json.loads(tools) for tools in table["tools"].to_pylist()] == [r["tools"] for r in records]
+    read = list(read_pair_file(tmp_path / "sft.jsonl"))  # as `tune` reads it
+    assert [list(row.tools) for row in read] == [r["tools"] for r in records]
 
 
 def test_a_file_of_rows_has_one_type_in_each_column(dialogauge, log, talk, tmp_path):

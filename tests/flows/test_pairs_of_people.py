@@ -275,7 +275,7 @@ def test_a_better_reply_is_a_preference_pair_and_an_example(dialogauge, correcte
     (row,) = loaded("dpo.jsonl", "prompt", "chosen", "rejected")
     assert row["prompt"] == [{"role": "user", "content": "When?"}]  # and nothing that follows
     assert texts(row, "chosen", "rejected") == ("It opens at nine.", "Who knows?")
-    assert row["tools"][0]["function"]["name"] == "find"
+    assert json.loads(row["tools"])[0]["function"]["name"] == "find"
     assert "1 left out: a better reply that says the same" in done.out
     (source,) = lines("dpo.provenance.jsonl")
     assert (source["conversation_id"], source["turn"], source["source"]) == ("c1", 1, "people")

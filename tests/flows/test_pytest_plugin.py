@@ -120,7 +120,37 @@ def test_a_session_has_one_page(suite, workers):
     page = (suite.path / "pages" / "report.html").read_text(encoding="utf-8")
     assert "2 assertions in 2 tests: 1 not met." in page
     assert page.count("Could you tell me your order number, please?") >= 1
-    assert len(list((suite.path / "pages" / "runs").iterdir())) == 2
+    assert len(list((suite.path / "pages" / "runs").iterdir())) == (2 if workers else 1)
+
+
+@pytest.mark.long
+def test_tests_of_a_log_share_one_run_for_each_of_their_settings(suite):
+    suite.makepyfile(
+        """
+        import pytest
+
+        pytestmark = pytest.mark.conversations("*.jsonl")
+
+        def test_replies(conversation, assert_quality):
+            run = assert_quality(conversation, "findings<=1")
+            assert [talk.id for talk in run.conversations()] == ["order-7731", "helpful"]
+
+        def test_again(conversation, assert_quality):
+            assert_quality(conversation, "findings==0")
+
+        def test_a_gate_is_asked_of_one_conversation(conversation, assert_quality):
+            assert len(assert_quality(conversation, "failed<=0").conversations()) == 1
+
+        def test_what_is_wrong_is_raised_in_each(conversation, assert_quality):
+            assert_quality(conversation, "findings==0", rubric="none/such")
+        """
+    )
+    result = run(suite, "--dialogauge-report", "pages")
+    result.assert_outcomes(passed=5, failed=3)
+    result.stdout.fnmatch_lines(["*findings==0: met by 2 of 3 turns*", "*none/such*"])
+    assert len(list((suite.path / "pages" / "runs").iterdir())) == 3
+    page = (suite.path / "pages" / "report.html").read_text(encoding="utf-8")
+    assert "6 assertions in 6 tests: 1 not met." in page
 
 
 def test_settings_and_conditions_come_from_markers_and_calls(suite):

@@ -84,15 +84,20 @@ def _workbook(rng: random.Random, path: Path) -> None:
     odd = mutate.text(rng, _SHEET, '<>&"/0AZ1 rtsc')
     strings = "<sst><si><t>role</t></si><si><t>content</t></si></sst>"
     with zipfile.ZipFile(path, "w") as file:
-        file.writestr("xl/workbook.xml", '<workbook><sheets><sheet name="a" id="r1"/></sheets></workbook>')
-        file.writestr("xl/_rels/workbook.xml.rels", '<x><Relationship Id="r1" Target="s.xml"/></x>')
+        begin = f'<Relationship Id="r" Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/>'
+        file.writestr("_rels/.rels", f"<Relationships>{begin}</Relationships>")
+        sheet = '<sheet name="a" sheetId="1" r:id="r1"/>'
+        file.writestr("xl/workbook.xml", f'<workbook xmlns:r="{_OFFICE}"><sheets>{sheet}</sheets></workbook>')
+        part = f'<Relationship Id="r1" Type="{_OFFICE}/worksheet" Target="worksheets/s.xml"/>'
+        file.writestr("xl/_rels/workbook.xml.rels", f"<Relationships>{part}</Relationships>")
         file.writestr(
             "xl/sharedStrings.xml", strings if rng.random() < 0.7 else mutate.text(rng, strings, "<>ti")
         )
-        file.writestr("xl/s.xml", mutate.as_bytes(odd))
+        file.writestr("xl/worksheets/s.xml", mutate.as_bytes(odd))
     path.write_bytes(mutate.spoil(rng, path.read_bytes()) if rng.random() < 0.3 else path.read_bytes())
 
 
+_OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _SHEET: Final = (
     '<worksheet><sheetData><row><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>'
     '<row><c t="str"><v>user</v></c><c t="inlineStr"><is><t>Open?</t></is></c></row>'

@@ -25,6 +25,8 @@ NEEDS_PYARROW = {"parquet", "parquet_rows", "hf_dataset", "hf_dict", "inspect_ev
 def outcomes(name, **options):
     if name in NEEDS_PYARROW:
         pytest.importorskip("pyarrow")
+    if name == "xlsx":
+        pytest.importorskip("python_calamine")
     return list(read_conversations([str(SHAPES / EXPECTED[name]["file"])], **options))
 
 

@@ -73,7 +73,7 @@ class ListedStudy(Value, kw_only=True):
 
 _TABLE: Final[dict[str, ListedStudy]] = {}
 OTHERS: Final = (
-    *("demo", "check", "report", "show", "runs", "export", "doctor", "init", "annotate", "chat"),
+    *("demo", "check", "formats", "report", "show", "runs", "export", "doctor", "init", "annotate", "chat"),
     *("read", "ajudge", "open_run", "run", "assert_quality"),
 )
 """What else is called by a name: no study can have it."""

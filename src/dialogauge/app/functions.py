@@ -97,7 +97,7 @@ _TAKES = "give a function that takes OpenAI messages, a list, and returns a text
 
 
 def _imported(name: str, reference: str) -> ModuleType:
-    if "" not in sys.path:
+    if sys.path[:1] != [""]:
         sys.path.insert(0, "")
     folder = Path.cwd()
     try:

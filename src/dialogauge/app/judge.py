@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -75,6 +76,7 @@ async def _prepare(options: JudgeOptions, python: PythonInput, *, dry: bool) -> 
         thresholds=options.trust,
         unchecked=options.unchecked,
         checked_by=checks,
+        seconds=None if options.junit is None else defaultdict(float),
     )
     return ReadyStudy(
         options=options,
@@ -156,7 +158,9 @@ def _write_junit(prepared: Judging, outcome: CommandOutcome[JudgingResult]) -> N
     gates = dict(zip(options.gates, outcome.result.gates, strict=True))
     name, faults = run.directory.path.name, outcome.faults
     with open_run(str(run.directory.path)) as stored:
-        chunks = junit_chunks(name, stored.rows(), gates, stopped, faults)
+        took = (prepared.study.seconds or {}).items()
+        seconds = {(stored.shown_id(id), candidate): number for (id, candidate), number in took}
+        chunks = junit_chunks(name, stored.rows(), gates, stopped, faults, seconds)
         write_whole(output_file(options.junit), chunks)
 
 

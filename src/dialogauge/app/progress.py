@@ -1,4 +1,4 @@
-"""The progress of a run on standard error: a live line where there is a terminal, plain lines elsewhere."""
+"""The progress of a run on standard error: a live line in terminals and notebooks, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class ProgressObserver:
         """Say nothing but errors when `quiet`; write over one line when `live`, as in a terminal."""
         self._quiet = quiet
         self._live = not quiet and (shows_live() if live is None else live)
+        self._width = 0
 
     def say(self, text: str) -> None:
         """Print a line for the user."""
@@ -67,11 +68,16 @@ class ProgressObserver:
             self._clear()
 
     def _show(self, line: str) -> None:
-        _write(f"{_CLEAR}{line}" if self._live else f"{line}\n")
+        _write(f"{self._cleared()}{line}" if self._live else f"{line}\n")
+        self._width = len(line)
 
     def _clear(self) -> None:
         if self._live:
-            _write(_CLEAR)
+            _write(self._cleared())
+
+    def _cleared(self) -> str:
+        """Return what takes the live line away: a notebook would keep escape codes as text."""
+        return _CLEAR if shows_live() else f"\r{' ' * self._width}\r"
 
 
 def shows_live() -> bool:

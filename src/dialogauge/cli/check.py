@@ -1,6 +1,8 @@
-"""`dialogauge check`: what an input is, before anything is judged."""
+"""`check` and `formats`: what an input is, before anything is judged, and what inputs there are."""
 
 from __future__ import annotations
+
+from typing import Annotated
 
 import typer
 
@@ -34,3 +36,29 @@ def check(options: CheckOptions, as_json: AsJson = False) -> None:
         if more := report.fault_count - len(report.faults):
             typer.echo(f"  ... and {more:,} more")
     raise typer.Exit(1 if report.faults else 0)
+
+
+def formats(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print its entry.")] = None,
+) -> None:
+    """List the formats, or print the entry that describes one.
+
+    An entry says in a few lines where a source keeps its messages. Copied to a file, it is a map (--map FILE)
+    to change for a log of your own.
+    """
+    import tomllib
+
+    from dialogauge.data import entry_of, format_names
+
+    if name is None:
+        entries = {one: entry_of(one) for one in format_names()}
+        sources = {one: [*tomllib.loads(entry)] for one, entry in entries.items() if entry is not None}
+        described = (one if of == [one] else f"{one} ({', '.join(of)})" for one, of in sources.items())
+        programs = (one for one in entries if one not in sources)
+        typer.echo(
+            f"described by an entry: {', '.join(described)}\n\nread by a program: {', '.join(programs)}"
+        )
+    elif (entry := entry_of(name)) is None:
+        typer.echo(f"{name} is read by a program and has no entry: docs/file-formats.md shows a record of it")
+    else:
+        typer.echo(entry.rstrip())

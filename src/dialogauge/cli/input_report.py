@@ -51,8 +51,11 @@ def _counts(report: InputReport) -> Iterator[tuple[str, str]]:
 def _groups(report: InputReport) -> Iterator[tuple[str, str]]:
     if report.languages:
         yield "languages", _listed(report.languages)
-        if report.languages.keys() - {"en", "zh"}:
-            yield "", "the local judge reads English and Chinese; a language model (--model) judges others"
+        if unjudged := report.unjudged_languages:
+            yield (
+                "",
+                f"not judged by the local judge: {_listed(unjudged)}; a language model (--model) judges them",
+            )
     if report.scenarios:
         yield "scenarios", f"{report.scenario_count}: {_listed(report.scenarios)}"
     if report.candidates:

@@ -13,7 +13,7 @@ import typer
 from dialogauge.app.entries import ListedStudy, studies
 from dialogauge.cli.annotate import annotate
 from dialogauge.cli.chat import chat
-from dialogauge.cli.check import check
+from dialogauge.cli.check import check, formats
 from dialogauge.cli.doctor import doctor
 from dialogauge.cli.finished import export, report, runs, show
 from dialogauge.cli.options import GroupedCommand
@@ -45,6 +45,7 @@ def command_line(typed: str = "") -> typer.Typer:
         "demo": demo,
         first.name: first,
         "check": check,
+        "formats": formats,
         "report": report,
         "show": show,
         "runs": runs,

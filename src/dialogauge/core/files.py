@@ -95,8 +95,9 @@ def read_text(
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         msg = f"the {what} is not UTF-8: byte 0x{raw[error.start]:02x}"
-        how = "save it as UTF-8, e.g. iconv -f LATIN1 -t UTF-8"
-        raise fault(msg, place=Place(shown_path(path), line), hint=how) from error
+        from dialogauge.core.encodings import utf8_hint  # for messages only
+
+        raise fault(msg, place=Place(shown_path(path), line), hint=utf8_hint(raw)) from error
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:

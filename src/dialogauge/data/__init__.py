@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from dialogauge.data.datasets import DATA_SETS
     from dialogauge.data.field_map import FieldMap, read_field_map
-    from dialogauge.data.formats import format_names
+    from dialogauge.data.formats import entry_of, format_names
     from dialogauge.data.formats.rated_studies import RECLLMSIM_TASKS
     from dialogauge.data.inspection import InputReport, inspect_conversations
     from dialogauge.data.json_values import is_message_list

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import errno
-import io
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
 from typing import IO, Any, Final
@@ -14,6 +14,7 @@ from typing import IO, Any, Final
 import orjson
 
 from dialogauge.core import MissingExtra
+from dialogauge.data.archives import Blocks
 
 MARKS: Final[Mapping[bytes, str]] = {
     b"PAR1": "Parquet",
@@ -27,51 +28,38 @@ _SAID_BY_NULL: Final = "content"
 """The key that is kept where it is null: so a message says that it only calls tools."""
 
 
-class RowLines(io.RawIOBase):
-    """The rows of a file as lines of JSON."""
+def row_blocks(file: IO[bytes], kind: str, name: str) -> Blocks:
+    """Return the rows of a file as lines of JSON; raises `MissingExtra` without pyarrow.
 
-    def __init__(self, file: IO[bytes], kind: str, name: str) -> None:
-        """Open it; raises `MissingExtra` without pyarrow, `OSError` for a damaged file."""
+    `OSError` says that the file is damaged, here or where it is read.
+    """
+    try:
+        import pyarrow
+        import pyarrow.ipc
+        import pyarrow.parquet
+    except ImportError as error:
+        msg = f"{name} is {kind}, and reading that needs pyarrow"
+        raise MissingExtra(msg, hint="pip install 'dialogauge[parquet]'") from error
+    openers: Mapping[str, Callable[[IO[bytes]], Iterator[Any]]] = {
+        "Parquet": lambda kept: pyarrow.parquet.ParquetFile(kept).iter_batches(_ROWS),
+        "Arrow": lambda kept: _batches(pyarrow.ipc.open_file(kept)),
+        "Arrow stream": lambda kept: iter(pyarrow.ipc.open_stream(kept)),
+    }
+
+    @contextmanager
+    def named() -> Iterator[None]:
         try:
-            import pyarrow
-            import pyarrow.ipc
-            import pyarrow.parquet
-        except ImportError as error:
-            msg = f"{name} is {kind}, and reading that needs pyarrow"
-            raise MissingExtra(msg, hint="pip install 'dialogauge[parquet]'") from error
-        self._failed = (pyarrow.ArrowException, OSError, ValueError)
-        self._kind, self._left = kind, b""
-        self._file = file if file.seekable() else self._tried(lambda: _kept(file))
-        openers: Mapping[str, Callable[[], Iterator[Any]]] = {
-            "Parquet": lambda: pyarrow.parquet.ParquetFile(self._file).iter_batches(_ROWS),
-            "Arrow": lambda: _batches(pyarrow.ipc.open_file(self._file)),
-            "Arrow stream": lambda: iter(pyarrow.ipc.open_stream(self._file)),
-        }
-        self._lines = _lines(self._tried(openers[kind]))
+            yield
+        except (pyarrow.ArrowException, OSError, ValueError) as error:
+            raise OSError(errno.EILSEQ, f"the {kind} file is damaged here: {error}") from error
 
-    def readable(self) -> bool:
-        """Say yes."""
-        return True
+    def lines(batches: Iterator[Any]) -> Iterator[bytes]:
+        with named():
+            yield from _lines(batches)
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # any writable buffer
-        """Write the next bytes into a buffer and return how many."""
-        if not self._left:
-            self._left = self._tried(lambda: next(self._lines, b""))
-        part, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
-        buffer[: len(part)] = part
-        return len(part)
-
-    def _tried(self, step: Callable[[], Any]) -> Any:  # noqa: ANN401  # whatever the step returns
-        try:
-            return step()
-        except self._failed as error:
-            raise OSError(errno.EILSEQ, f"the {self._kind} file is damaged here: {error}") from error
-
-    def close(self) -> None:
-        """Close the file."""
-        if hasattr(self, "_file"):
-            self._file.close()
-        super().close()
+    with named():
+        whole = file if file.seekable() else _kept(file)
+        return Blocks(lines(openers[kind](whole)), whole)
 
 
 def _kept(file: IO[bytes]) -> IO[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, cast
@@ -14,11 +14,8 @@ import orjson
 from dialogauge.core import ROLES, ConfigError, Place, Role, read_text, shown_path
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.values import Value
+from dialogauge.data.form import FORM_KEYS, SourceForm, read_form
 from dialogauge.data.notes import excerpt
-
-_INDEX = lazy_pattern(r"-?[0-9]{1,9}")
-MISSING: Any = object()
-"""The result of `look_up` for an empty path."""
 
 
 class FieldMap(Value):
@@ -62,6 +59,8 @@ class FieldMap(Value):
     """Dimension -> path of its score, in the message or else in the record."""
     roles: Mapping[str, Role] = field(default_factory=dict)
     """Role name -> our role."""
+    forms: Mapping[str, SourceForm] = field(default_factory=dict)
+    """Of a map that says more than names: entries as those of formats. The other fields are empty then."""
 
     def role_of(self, name: str) -> Role | None:
         """Return our role for a name, by `roles` first; None for an unknown one."""
@@ -71,32 +70,24 @@ class FieldMap(Value):
 NO_MAP = FieldMap()
 _ALIASES = {"session": "conversation_id", "rating": "ratings"}
 """Other keys of a map -> ours."""
-
-
-def look_up(record: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
-    """Return the value at a key or dotted path, or `MISSING`.
-
-    A key may itself have dots; a list item is named by its position, from the end by a negative one.
-    """
-    if isinstance(record, dict):
-        if path in record:
-            return record[path]
-        head, dot, rest = path.partition(".")
-        while dot:
-            if head in record and (value := look_up(record[head], rest)) is not MISSING:
-                return value
-            more, dot, rest = rest.partition(".")
-            head = f"{head}.{more}"
-    elif isinstance(record, list):
-        head, dot, rest = path.partition(".")
-        number = int(head) if _INDEX.fullmatch(head) else len(record)
-        if -len(record) <= number < len(record):
-            return look_up(record[number], rest) if dot else record[number]
-    return MISSING
+_IN_FORMS = {
+    "conversation_id": "id",
+    "session": "id",
+    "user_id": "user",
+    "content": "text",
+    "order_by": "order",
+}
+"""Keys of a map -> those of an entry of a format."""
+_PAIRS = ("asker", "pair", "version")
+"""Keys of two paths, which a text parts by a space."""
+_OPERATOR = lazy_pattern(r"[<!*\[{']| \| ")
+"""What only paths of entries have."""
 
 
 def read_field_map(path: str | Path) -> FieldMap:
     """Read a field map from a TOML file, a JSON file by its ending, or a text like `prompt=q,reply=a`.
+
+    A map with a key or a path that only entries of formats have is such an entry: see docs/file-formats.md.
 
     Raises `ConfigError`, with file and key, for an unreadable file, an unknown key, a value that is no
     text, and an unknown role.
@@ -128,7 +119,12 @@ def _in_line(text: str) -> dict[str, Any]:
 
 
 def _checked(data: dict[str, Any], place: Place) -> FieldMap:
-    known = [f.name for f in fields(FieldMap)]
+    known = [f.name for f in fields(FieldMap) if f.name != "forms"]
+    tables = all(isinstance(of, dict) for of in data.values())
+    if data and tables and data.keys().isdisjoint({*known, *_ALIASES, *FORM_KEYS}):
+        return FieldMap(forms={name: _form(table, place) for name, table in data.items()})
+    if _says_more(data, known):
+        return FieldMap(forms={"map": _form(data, place)})
     mapping: dict[str, Any] = {}
     for name, value in data.items():
         key = _ALIASES.get(name, name)
@@ -147,6 +143,38 @@ def _checked(data: dict[str, Any], place: Place) -> FieldMap:
         else:
             raise _wrong(place, f"key {key!r}: expected a name or dotted path, found {excerpt(value)}")
     return FieldMap(**mapping)
+
+
+def _says_more(data: Mapping[str, Any], known: Sequence[str]) -> bool:
+    """Say whether a map has a key, or a path, that only entries of formats have."""
+    paths = (value for value in data.values() if isinstance(value, str))
+    return not FORM_KEYS.isdisjoint(data.keys() - {*known}) or any(map(_OPERATOR.search, paths))
+
+
+def _form(data: Mapping[str, Any], place: Place) -> SourceForm:
+    """Return a map as an entry of a format; names of fields are said in its words."""
+    table: dict[str, Any] = {}
+    for key, value in data.items():
+        name = _IN_FORMS.get(key, key)
+        if key in ("rating", "ratings"):
+            rated = {key: value} if isinstance(value, str) else _ratings(value, place)
+            table["rated"] = {f"{path} as {dimension}": {} for dimension, path in rated.items()}
+        elif name in ("skip", "only") and isinstance(value, dict):
+            table[name] = {k: v if isinstance(v, list) else [v] for k, v in value.items()}
+        elif name in _PAIRS and isinstance(value, str):
+            table[name] = value.split()
+        elif name not in FORM_KEYS and key not in ("prompt", "reply"):
+            raise _wrong(place, f"unknown key {key!r}", f"known: {', '.join(sorted(FORM_KEYS))}")
+        else:
+            table[name] = value
+    if {"prompt", "reply"} & table.keys():
+        table["pair"] = [table.pop(key, "") for key in ("prompt", "reply")]
+    if "pair" in table:
+        table.setdefault("messages", ".")
+    try:
+        return read_form(table)
+    except ValueError as error:
+        raise _wrong(place, str(error)) from error
 
 
 def _ratings(value: object, place: Place) -> dict[str, str]:

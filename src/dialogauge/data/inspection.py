@@ -17,7 +17,7 @@ from dialogauge.data.notes import Note
 from dialogauge.data.personal_survey import PersonalReport, PersonalTally
 from dialogauge.data.ratings import as_score
 from dialogauge.data.reader import ConversationReader
-from dialogauge.text import detect_language
+from dialogauge.text import language_name
 
 if TYPE_CHECKING:
     from dialogauge.data.mask import Mask
@@ -94,7 +94,9 @@ class InputReport:
     scenario_count: int = 0
     candidates: dict[str, int] = field(default_factory=dict)
     languages: dict[str, int] = field(default_factory=dict)
-    """Declared; for the rest `en`, `zh` or `other`, as the texts are."""
+    """Declared; else the code of a known language, a script such as `Cyrillic`, or `other`."""
+    unjudged_languages: dict[str, int] = field(default_factory=dict)
+    """Those of conversations whose texts the local judge does not judge: neither English nor Chinese."""
     user_messages: Lengths = Lengths()
     assistant_messages: Lengths = Lengths()
     personal: PersonalReport | None = None
@@ -160,6 +162,7 @@ class _InputTally:
     scenarios: Counter[str] = field(default_factory=Counter)
     candidates: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
+    unjudged: Counter[str] = field(default_factory=Counter)
     lengths: dict[str, Counter[int]] = field(
         default_factory=lambda: {"user": Counter(), "assistant": Counter()}
     )
@@ -178,9 +181,13 @@ class _InputTally:
             self.scenarios[self._masked(conversation.scenario)] += 1
         if conversation.candidate is not None:
             self.candidates[self._masked(conversation.candidate)] += 1
-        texts = (m.text for m in conversation.messages if m.role in ("user", "assistant"))
-        language = conversation.language or detect_language(*islice(texts, _READ_FOR_LANGUAGE))
-        self.languages[self._masked(language)] += 1
+        every = (m.text for m in conversation.messages if m.role in ("user", "assistant"))
+        texts = list(islice(every, _READ_FOR_LANGUAGE))
+        spoken = language_name(*texts)
+        language = self._masked(conversation.language or spoken)
+        self.languages[language] += 1
+        lettered = any(map(str.isalpha, "".join(texts)))  # numbers alone are read alike in any
+        self.unjudged[language] += lettered and spoken not in ("en", "zh")
         self._rate(conversation)
         if self.personal is not None:
             self.personal.add(conversation)
@@ -254,6 +261,7 @@ class _InputTally:
             scenario_count=len(self.scenarios),
             candidates=dict(self.candidates.most_common()),
             languages=dict(self.languages.most_common()),
+            unjudged_languages=dict((+self.unjudged).most_common()),
             user_messages=_lengths(self.lengths["user"]),
             assistant_messages=_lengths(self.lengths["assistant"]),
             personal=None if self.personal is None else self.personal.report(),

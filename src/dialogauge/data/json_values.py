@@ -6,6 +6,7 @@ An array, and a list in an object, may be larger than memory: their elements are
 from __future__ import annotations
 
 import ast
+import codecs
 import json
 import re
 import warnings
@@ -21,7 +22,7 @@ import orjson
 from dialogauge.core import FileFault, Place, RecordFault
 from dialogauge.core.shape import repeated_keys
 from dialogauge.data.notes import excerpt, file_fault, json_hint, record_fault
-from dialogauge.data.sources import LARGEST, LineStream, not_utf8, opened, too_large, without_mark
+from dialogauge.data.sources import LARGEST, LineStream, not_utf8, opened, too_large
 
 DEEPEST = 100
 """Levels of lists and objects in a record; deeper values cannot be stored or processed safely."""
@@ -249,7 +250,7 @@ def _single(stream: LineStream) -> JsonValue | RecordFault:
     """Return a document as one value."""
     place = Place(stream.source.name)
     with opened(stream.source, lambda: 1) as file:
-        raw = without_mark(file.read(LARGEST + 1), place.file)
+        raw = file.read(LARGEST + 1).removeprefix(codecs.BOM_UTF8)
     fault = _oversized(raw, place) if len(raw) > _LARGE else None
     return fault or _parsed(raw, place.file, 1, place, 1)
 
@@ -354,7 +355,7 @@ class Scan:
         block = b"".join(parts)
         if self.at - self.start > LARGEST:
             self._begin(kept=False)
-        self.data = self.data[self.start :] + (block if self.data else without_mark(block, name))
+        self.data = self.data[self.start :] + (block if self.data else block.removeprefix(codecs.BOM_UTF8))
         self.at, self.start = self.at - self.start, 0
         return bool(block)
 

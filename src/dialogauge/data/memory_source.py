@@ -17,7 +17,7 @@ import orjson
 from dialogauge.core import ROLES, Conversation, InputError, Message, Place, Rating, RecordFault
 from dialogauge.core.shape import Misfit, read_as
 from dialogauge.data.field_map import NO_MAP, FieldMap
-from dialogauge.data.formats import format_of, named_format
+from dialogauge.data.formats import forced_format, format_of
 from dialogauge.data.formats.base import Context, Entry, Format, RecordFormat, Sample, TextFormat
 from dialogauge.data.formats.columns import named_columns
 from dialogauge.data.formats.fields import rating_in
@@ -70,13 +70,14 @@ def memory_conversations(
         RecordFault: Nothing at the beginning is a conversation in a known format.
         UsageError: The format is unknown.
     """
-    forced = named_format(format) if format is not None else None
     mapping = mapping or NO_MAP
+    forced = forced_format(format, mapping)
     if not is_table(items):
         return MemoryReader(list(cast("Iterable[object]", items)), forced, mapping, strict=strict)
     frame = _whole(items)
     columns, rows = tuple(str(c) for c in frame.columns), _rows_of(frame)
-    if (mapping.messages or "messages").split(".")[0] in columns or _is_traced(rows[:1], mapping):
+    described = bool(mapping.forms) or (mapping.messages or "messages").split(".")[0] in columns
+    if described or _is_traced(rows[:1], mapping):
         records = [_without_missing(row) for row in rows]
         return MemoryReader(records, forced, mapping, strict=strict, name=TABLE)
     return MemoryReader(_table(columns, rows, mapping), None, mapping, strict=strict, name=TABLE)

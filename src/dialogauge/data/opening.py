@@ -17,45 +17,106 @@ import tempfile
 import weakref
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
 from dialogauge.core import FileFault, Place, alike_file, shown_path
-from dialogauge.data.archives import ZIP, ZSTANDARD, Member, Sheet, members_of, unzstandard
-from dialogauge.data.columnar import MARKS, RowLines
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.data.archives import (
+    OLD_OFFICE,
+    ZIP,
+    ZSTANDARD,
+    Blocks,
+    Member,
+    is_tar,
+    members_of,
+    most_of,
+    unzstandard,
+)
+from dialogauge.data.columnar import MARKS, row_blocks
 from dialogauge.data.notes import file_fault
 
-UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""How a file in UTF-16 begins."""
 STDIN: Final = "-"
 
-_ZIPPED = frozenset({".zip", ".eval", ".xlsx", ".xlsm"})
+_ARCHIVES = frozenset({".zip", ".eval", ".xlsx", ".xlsm", ".xls", ".tar", ".tgz"})
 _COLUMNAR = frozenset({".parquet", ".arrow", ".feather"})
-_SUFFIXES = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt"}) | _COLUMNAR | _ZIPPED
+_TEXTS = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".vtt", ".srt", ".sbv"})
+_SUFFIXES = _TEXTS | _COLUMNAR | _ARCHIVES
 _BLOCK: Final = 1 << 18
 _LARGEST_PIPE: Final = 8 << 30
 """Bytes that are kept of a pipe."""
 _GZIP: Final = b"\x1f\x8b"
 _UNPACK: Final = "unpack it first, with "
 _EXPORT: Final = "export the conversations as text, CSV or JSON"
+_PICTURE: Final = ("this is a picture", _EXPORT)
+_SOUND: Final = (
+    "this is a recording of sound or film",
+    "give its transcript, as text or as captions (.vtt, .srt)",
+)
+_TABLE: Final = "export the table of messages as CSV or JSON"
 _REFUSED: Final = {
     b"\xfd7zXZ\x00": ("packed by xz, which is not read", f"{_UNPACK}xz -d"),
     b"7z\xbc\xaf": ("packed by 7z, which is not read", f"{_UNPACK}7z x"),
+    b"Rar!\x1a\x07": ("packed by RAR, which is not read", f"{_UNPACK}unrar x"),
+    b"\x04\x22\x4d\x18": ("packed by LZ4, which is not read", f"{_UNPACK}lz4 -d"),
     **{
         b"BZh%d1AY" % level: ("packed by bzip2, which is not read", f"{_UNPACK}bunzip2")
         for level in range(1, 10)
     },
     b"%PDF": ("this is a PDF file", _EXPORT),
-    b"\x89PNG": ("this is a picture", _EXPORT),
+    b"{\\rtf": ("this is a text document (RTF)", "save it as plain text (.txt, UTF-8)"),
+    **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8"), _PICTURE),
+    **dict.fromkeys((b"OggS", b"ID3", b"fLaC", b"\x1aE\xdf\xa3"), _SOUND),
     b"SQLite format 3\0": ("this is an SQLite data base", "sqlite3 -header -csv FILE 'SELECT ...'"),
-    b"\xd0\xcf\x11\xe0": ("this is an Office file of the old form", "save its sheet as CSV (UTF-8)"),
+    b"PGDMP": (
+        "this is a dump of PostgreSQL in its own form",
+        f"load it with pg_restore, and {_TABLE}: psql --csv -c 'SELECT ...'",
+    ),
     b"Obj\x01": ("this is an Avro file", "convert it to JSONL or Parquet"),
+    b"ORC": ("this is an ORC file", "convert it to JSONL or Parquet"),
+    b"FEA1": ("this is a Feather file of the old form", "write it as Parquet or JSONL"),
     b"\x89HDF": ("this is an HDF5 file", "convert it to JSONL or Parquet"),
+    b"\x93NUMPY": ("this is an array of NumPy", "write its texts as JSON, one record a line"),
     b"\x80\x04\x95": ("this is a pickle of Python", "write it with json.dumps, one record a line"),
+    b"[Script Info]": ("these are subtitles of SubStation Alpha", "convert them to .srt or .vtt"),
 }
 """How a file begins -> why it is not read, and what to do."""
+_LATER: Final = {
+    b"WAVE": (8, _SOUND),
+    b"AVI ": (8, _SOUND),
+    b"WEBP": (8, _PICTURE),
+    b"ftyp": (4, _SOUND),
+    b"DUCK": (8, ("this is a DuckDB data base", "duckdb -csv FILE 'SELECT ...'")),
+}
+"""Marks that stand further in, as `_REFUSED`."""
+_BEGINS_TEXT: Final = lazy_pattern(
+    r"\s*(?:(?P<html>(?i:<!doctype html|<(?:html|head|body|div|table)[\s>]))|(?P<xml><\?xml\s)"
+    r"|(?P<mbox>From \S+ +[A-Z][a-z]{2} +[A-Z][a-z]{2} +\d)"
+    r"|(?P<mail>(?:Return-Path|Received|Delivered-To|MIME-Version|Message-ID|DKIM-Signature): "
+    r"|From: [^\n]*\n(?:To|Subject|Date|Sent|Cc): )"
+    r"|(?:--[^\n]*\n|/\*(?s:.*?)\*/;?|\s)*+(?P<sql>CREATE |INSERT |DROP |SET \w+ ?=|SET NAMES|PRAGMA |"
+    r"BEGIN;|BEGIN TRANSACTION|START TRANSACTION|SELECT pg_catalog|\\restrict |COPY [\w.\"]+ \(|USE `|"
+    r"(?i:insert into |create table |drop table )))"
+)
+_TEXTS_OF: Final = {
+    "html": ("this is a web page (HTML)", f"{_EXPORT}; most apps have an export as JSON beside that page"),
+    "xml": ("this is an XML document", _EXPORT),
+    "mbox": ("this is a mailbox (mbox)", "write a line of JSON for each mail, with thread, sender and text"),
+    "mail": ("this is a mail", "write a line of JSON for each mail, with thread, sender and text"),
+    "sql": ("this is a dump of an SQL data base", f"load it into a data base, and {_TABLE}"),
+}
+_WIDE: Final = lazy_pattern(
+    r"(?P<utf_32>\xff\xfe\0\0|\0\0\xfe\xff)|(?P<utf_16>\xff\xfe|\xfe\xff)"
+    r"|(?P<utf_32_le>[^\0]\0\0\0[^\0]\0\0\0)|(?P<utf_32_be>\0\0\0[^\0]\0\0\0[^\0])"
+    r"|(?P<utf_16_le>[^\0]\0[^\0]\0)|(?P<utf_16_be>\0[^\0]\0[^\0])"
+)
+"""How a file begins whose characters take two or four bytes, with a byte order mark or without."""
+_LOOKED_AT: Final = 1 << 14
+_BYTES: Final = "latin-1"
+"""Makes a character of each byte, for patterns."""
 _LONGEST_MARK: Final = 16
 
 
@@ -83,43 +144,50 @@ class InputSource:
     def open(self) -> io.BufferedReader:
         """Open it from the beginning, without gzip or zstandard; the rows of Parquet and Arrow as JSONL.
 
-        UTF-16 is read as UTF-8. Raises `FileFault` for what cannot be opened, and what was packed by
-        something else; `MissingExtra` where pyarrow is needed.
+        UTF-16 and UTF-32 are read as UTF-8. Raises `FileFault` for what cannot be opened, and what is named
+        here as something else; `MissingExtra` where a package is needed.
         """
         try:
             raw = self._raw()
-            mark = raw.peek(_LONGEST_MARK)
+            return self._unpacked(raw, raw.peek(_LONGEST_MARK))
         except OSError as error:
             raise file_fault(Place(self.name), f"cannot be read: {error.strerror}") from error
-        try:
-            return self._unpacked(raw, mark)
         except FileFault:
             raw.close()
             raise
 
     def _unpacked(self, raw: io.BufferedReader, mark: bytes) -> io.BufferedReader:
         """Return what is in an open file that begins with a mark."""
-        for begins, (why, hint) in _REFUSED.items():
-            if mark.startswith(begins):
-                raise file_fault(Place(self.name), why, hint)
-        if mark.startswith(ZIP):
+        if other := other_kind(mark):
+            raise file_fault(Place(self.name), *other)
+        if mark.startswith((*ZIP, OLD_OFFICE)) or is_tar(mark):
             return self._only_sheet()
         kind = next((kind for begins, kind in MARKS.items() if mark.startswith(begins)), None)
-        try:
-            if kind is not None:
-                return io.BufferedReader(RowLines(raw, kind, self.name), _BLOCK)
-        except OSError as error:
-            raise file_fault(Place(self.name), f"cannot be read: {error.strerror}") from error
-        if mark.startswith(_GZIP):
-            return io.BufferedReader(_Unpacked(raw, gzip.GzipFile(fileobj=raw)), _BLOCK)
-        if mark.startswith(ZSTANDARD):
-            return io.BufferedReader(_Unpacked(raw, unzstandard(raw, self.name)), _BLOCK)
-        return io.BufferedReader(Recoded(raw), _BLOCK) if mark.startswith(UTF16) else raw
+        if kind is not None:
+            return io.BufferedReader(row_blocks(raw, kind, self.name), _BLOCK)
+        if (inner := self._inner(raw, mark)) is not None:
+            first = _peeked(inner)
+            if first.startswith((_GZIP, ZSTANDARD)):
+                raise file_fault(Place(self.name), "packed twice", "unpack it once, with gunzip or zstd -d")
+            return self._unpacked(inner, first)
+        wide = _WIDE.match(mark[:_LONGEST_MARK].decode(_BYTES))
+        return (
+            raw
+            if wide is None
+            else io.BufferedReader(Blocks(_recoded(raw, wide.lastgroup or ""), raw), _BLOCK)
+        )
 
-    def is_utf16(self) -> bool:
-        """Say whether it is in UTF-16; raises `OSError` where it cannot be opened."""
+    def _inner(self, raw: io.BufferedReader, mark: bytes) -> io.BufferedReader | None:
+        """Return what is packed by gzip or zstandard; None for anything else."""
+        if mark.startswith(_GZIP):
+            file = gzip.GzipFile(fileobj=raw)
+            return io.BufferedReader(Blocks(iter(partial(file.read1, _BLOCK), b""), file, raw), _BLOCK)
+        return unzstandard(raw, self.name) if mark.startswith(ZSTANDARD) else None
+
+    def is_wide(self) -> bool:
+        """Say whether it is in UTF-16 or UTF-32; raises `OSError` where it cannot be opened."""
         with self._raw() as raw:
-            return raw.peek(_LONGEST_MARK).startswith(UTF16)
+            return _WIDE.match(raw.peek(_LONGEST_MARK)[:_LONGEST_MARK].decode(_BYTES)) is not None
 
     def members(self, order: Order | None = None) -> tuple[list[InputSource], int]:
         """Return the files of a zip file, any other file alone, and the number of files left out of it.
@@ -127,12 +195,21 @@ class InputSource:
         Raises `FileFault` for a zip file that cannot be read.
         """
         try:
-            with self._raw() as file:
-                if not file.peek(_LONGEST_MARK).startswith(ZIP):
-                    return [self], 0
-            members, others = members_of(self._raw(), self.name, _fits)
-        except OSError as error:
-            raise file_fault(Place(self.name), f"cannot be read: {error.strerror}") from error
+            archive = self._raw()
+            if (inner := self._inner(archive, archive.peek(_LONGEST_MARK))) is not None:
+                archive = inner
+            first = _peeked(archive)
+            if not (first.startswith((*ZIP, OLD_OFFICE)) or is_tar(first)):
+                archive.close()
+                return [self], 0
+            if inner is not None:
+                with self._raw() as packed:
+                    most = most_of(packed.seek(0, io.SEEK_END))
+                archive = io.BufferedReader(_PipeReader(Pipe(None, inner, most)), _BLOCK)
+            members, others = members_of(archive, self.name, _fits)
+        except (OSError, EOFError, zlib.error) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            raise file_fault(Place(self.name), f"cannot be read: {why or error}") from error
         return _sorted(map(self._holding, members), order), others
 
     def beside(self, name: str, above: int = 0) -> InputSource | None:
@@ -152,10 +229,12 @@ class InputSource:
     def _only_sheet(self) -> io.BufferedReader:
         """Return the one sheet of a workbook, as CSV; raises `FileFault` for any other zip file."""
         if self.zipped is not None:
-            raise file_fault(Place(self.name), "a zip file in a zip file", "unzip the outer one first")
+            raise file_fault(Place(self.name), "an archive in an archive", "unpack the outer one first")
         members, _ = self.members()
-        if not isinstance(members[0].zipped, Sheet):
-            raise file_fault(Place(self.name), "this is a zip file", "give it as an input, or call it .zip")
+        if members[0].zipped is None or members[0].zipped.unread is None:
+            raise file_fault(
+                Place(self.name), "this is an archive", "give it as an input, or call it .zip or .tar"
+            )
         if len(members) > 1:
             what = f"this is a workbook of {len(members)} sheets, and one is needed"
             raise file_fault(Place(self.name), what, "save the one sheet as CSV (UTF-8)")
@@ -200,40 +279,18 @@ class _Snapshot(io.RawIOBase):
         super().close()
 
 
-class _Unpacked(io.RawIOBase):
-    """What is in a packed file, up to where it is damaged: from there on each call raises the same error."""
-
-    def __init__(self, packed: IO[bytes], file: Any) -> None:  # noqa: ANN401 - of gzip, zstd or pyarrow
-        self._packed, self._file = packed, file
-        self._error: Exception | None = None
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # any writable buffer
-        if self._error is not None:
-            raise self._error
-        try:
-            block = self._file.read1(len(buffer))
-        except (EOFError, OSError, zlib.error) as error:
-            self._error = error
-            raise
-        buffer[: len(block)] = block
-        return len(block)
-
-    def close(self) -> None:
-        self._file.close()
-        self._packed.close()
-        super().close()
-
-
 class Pipe:
     """What came through a pipe so far, kept in a passing file that has no name."""
 
-    def __init__(self, path: Path | None) -> None:
-        """Name the pipe, None for standard input; nothing is opened yet."""
-        self._path = path
-        self._from: IO[bytes] | None = None
+    def __init__(
+        self, path: Path | None, packed: io.BufferedReader | None = None, most: int | None = None
+    ) -> None:
+        """Name the pipe, None for standard input, or take what is unpacked; nothing is opened yet.
+
+        `most` bounds the bytes that come through it.
+        """
+        self._path, self._most = path, most or _LARGEST_PIPE
+        self._from: IO[bytes] | None = packed
         self._kept: IO[bytes] | None = None
         self._size = 0
         self._ended = False
@@ -241,16 +298,17 @@ class Pipe:
     def read(self, at: int, most: int) -> bytes:
         """Return what stands at an offset, as soon as something does; nothing at the end."""
         if self._kept is None:
-            self._from = sys.stdin.buffer if self._path is None else self._path.open("rb")
+            if self._from is None:
+                self._from = sys.stdin.buffer if self._path is None else self._path.open("rb")
             self._kept = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the pipe
             weakref.finalize(self, self._kept.close)
-            if self._path is not None:
+            if self._from is not sys.stdin.buffer:
                 weakref.finalize(self, self._from.close)
         while self._size <= max(at, _LONGEST_MARK) and not self._ended:
             block = self._from.read1(_BLOCK)  # type: ignore[union-attr]  # both are buffered readers
             self._ended = not block
-            if self._size + len(block) > _LARGEST_PIPE:
-                raise OSError(errno.EFBIG, f"more than {_LARGEST_PIPE >> 30} GiB came through it: use a file")
+            if self._size + len(block) > self._most:
+                raise OSError(errno.EFBIG, f"more than {self._most:,} bytes came through it: use a file")
             try:
                 self._kept.seek(0, io.SEEK_END)
                 while block:
@@ -364,6 +422,9 @@ def _standard_input() -> os.stat_result:
 
 def _members(folder: Path, order: Order | None) -> tuple[list[InputSource], int]:
     files = [p for p in _walk(folder) if p.is_file() and not p.name.startswith(".")]
+    if any(map(Path.is_symlink, files)):  # a link, such as latest.jsonl, goes where what it names stands too
+        last = sorted(files, key=lambda path: (path.is_symlink(), path), reverse=True)
+        files = list({path.resolve(): path for path in last}.values())
     members = [p for p in files if _fits(p.name)]
     if not members:
         raise file_fault(
@@ -383,7 +444,7 @@ def _members(folder: Path, order: Order | None) -> tuple[list[InputSource], int]
 
 def _opened_up(source: InputSource) -> tuple[list[InputSource], int]:
     """Return what is in a zip file of a folder; one that cannot be read stays, and is named when it is."""
-    if Path(source.label).suffix.lower() not in _ZIPPED:
+    if Path(source.label).suffix.lower() not in _ARCHIVES:
         return [source], 0
     try:
         return source.members()
@@ -430,32 +491,36 @@ def _plain(name: str) -> str:
     return name.removesuffix(".gz").removesuffix(".zst")
 
 
-class Recoded(io.RawIOBase):
-    """UTF-16 as UTF-8; raises `OSError` where it does not go on as it begins."""
+def other_kind(begins: bytes) -> tuple[str, str] | None:
+    """Return what a file is that begins so and is not read, and what to do; None for any other."""
+    for mark, other in _REFUSED.items():
+        if begins.startswith(mark):
+            return other
+    for mark, (at, other) in _LATER.items():
+        if begins[at : at + len(mark)] == mark:
+            return other
+    if begins.startswith((b"{", b"[")):
+        return None
+    text = _BEGINS_TEXT.match(begins[:_LOOKED_AT].removeprefix(codecs.BOM_UTF8).decode(_BYTES))
+    return None if text is None else _TEXTS_OF[text.lastgroup or ""]
 
-    def __init__(self, file: io.BufferedReader) -> None:
-        """Take a file that is open at its beginning."""
-        self._file, self._decoder, self._left = file, codecs.getincrementaldecoder("utf-16")(), b""
 
-    def readable(self) -> bool:
-        """Say yes."""
-        return True
+def _peeked(file: io.BufferedReader) -> bytes:
+    """Return how a packed file begins; nothing where it is damaged, which is said where it is read."""
+    try:
+        return file.peek(_LONGEST_MARK)
+    except (OSError, EOFError, zlib.error):
+        return b""
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # any writable buffer
-        """Write the next bytes into a buffer and return how many."""
-        ended = False
-        while not self._left and not ended:
-            block = self._file.read1(_BLOCK)
-            ended = not block
-            try:
-                self._left = self._decoder.decode(block, final=ended).encode()
-            except UnicodeError as error:
-                raise OSError(errno.EILSEQ, "it begins as UTF-16 and does not go on so") from error
-        part, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
-        buffer[: len(part)] = part
-        return len(part)
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
+def _recoded(file: io.BufferedReader, kind: str) -> Iterator[bytes]:
+    """Yield UTF-16 or UTF-32 as UTF-8; raises `OSError` where it does not go on as it begins."""
+    decoder, ended = codecs.getincrementaldecoder(kind)(), False
+    while not ended:
+        block = file.read1(_BLOCK)
+        ended = not block
+        try:
+            yield decoder.decode(block, final=ended).encode()
+        except UnicodeError as error:
+            name = kind[:6].upper().replace("_", "-")
+            raise OSError(errno.EILSEQ, f"it begins as {name} and does not go on so") from error

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialogauge.core import PairRating, Place, Rating, RecordFault, shown_path
-from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
+from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.json_values import json_values, starts_json
 from dialogauge.data.notes import NoteBook, excerpt, file_fault, record_fault
 from dialogauge.data.opening import InputSource, locate
+from dialogauge.data.paths import MISSING, look_up
 from dialogauge.data.rating_columns import (
     IMPORT,
     MARKS,
@@ -199,7 +200,7 @@ def _outcomes(
 def _look_at(stream: LineStream, notes: NoteBook) -> RatingRows:
     """Note the form of a file; raises `FileFault` without rows."""
     place = Place(stream.source.name)
-    if stream.source.is_utf16():
+    if stream.source.is_wide():
         notes.recognise("files are in UTF-16", place)
     delimiter = "," if starts_json(stream) else open_table(stream).delimiter
     if delimiter in _DELIMITERS:

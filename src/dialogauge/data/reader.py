@@ -10,7 +10,7 @@ from typing import Final
 from dialogauge.core import Conversation, FileFault, Message, Place, RecordFault, UsageError
 from dialogauge.core.values import Value
 from dialogauge.data.field_map import NO_MAP, FieldMap
-from dialogauge.data.formats import format_of, named_format
+from dialogauge.data.formats import forced_format, format_of
 from dialogauge.data.formats.base import Context, Format, Outcome, Sample
 from dialogauge.data.formats.rated_studies import reading_order
 from dialogauge.data.json_values import (
@@ -67,8 +67,8 @@ def read_conversations(
     other people's records. Raises `FileFault` at once for a missing path, an empty file or folder, and a
     file (not from a folder) in no known format; `UsageError` for an unknown format.
     """
-    forced = named_format(format) if format is not None else None
-    return ConversationReader(inputs, forced, mapping or NO_MAP, strict=strict)
+    mapping = mapping or NO_MAP
+    return ConversationReader(inputs, forced_format(format, mapping), mapping, strict=strict)
 
 
 class ConversationReader:

@@ -15,9 +15,8 @@ from typing import IO, Any, Final
 
 from dialogauge.core import FileFault, Place, RecordFault
 from dialogauge.core.values import Value
-from dialogauge.data.archives import Sheet
 from dialogauge.data.notes import NoteBook, file_fault, record_fault
-from dialogauge.data.opening import UTF16, InputSource
+from dialogauge.data.opening import InputSource
 
 LARGEST: Final = 16 << 20
 """Bytes of a record, and of a line, at most: what is made of it takes several times as much memory."""
@@ -42,7 +41,7 @@ class LineStream(Value):
         number = 0
         with opened(self.source, lambda: number + 1) as file:
             for number, line in enumerate(iter(partial(file.readline, LARGEST + 1), b""), start=1):
-                yield number, without_mark(line, self.source.name) if number == 1 else line
+                yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
                 if len(line) > LARGEST:
                     _pass_over(file, line)
 
@@ -52,7 +51,7 @@ class LineStream(Value):
         with opened(self.source, lambda: number + 1) as file:
             for line in iter(partial(file.readline, LARGEST + 1), b""):
                 number += 1
-                line = without_mark(line, self.source.name) if number == 1 else line
+                line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
                 if line.isspace() or not line:
                     # Read on over blank lines, as far as they are unpacked.
                     ahead = file.peek()
@@ -73,7 +72,7 @@ class LineStream(Value):
 
     def note_unread(self, notes: NoteBook) -> None:
         """Note the cells of a workbook that were read as empty, once it was read."""
-        cells = self.source.zipped.unread if isinstance(self.source.zipped, Sheet) else ()
+        cells = self.source.zipped.unread if self.source.zipped is not None else None
         if cells:
             text = "workbooks have formulas without a stored result: read as empty cells"
             hint = f"the first is {cells[0]}: open the workbook in a spreadsheet and save it"
@@ -116,13 +115,6 @@ def opened(source: InputSource, line: Callable[[], int]) -> Iterator[BufferedRea
             raise file_fault(place, message, hint) from error
 
 
-def without_mark(first: bytes, name: str) -> bytes:
-    """Return the first bytes of a file without a byte order mark; raises `FileFault` for UTF-16."""
-    if first.startswith(UTF16):
-        raise file_fault(Place(name), "the packed file is UTF-16", "unpack it, or save it as UTF-8")
-    return first.removeprefix(codecs.BOM_UTF8)
-
-
 def too_large(place: Place) -> RecordFault:
     """Return the fault of a record that is larger than `LARGEST`."""
     message = f"the record is larger than {LARGEST >> 20} MiB"
@@ -155,9 +147,11 @@ def as_utf8(raw: bytes, name: str, number: int = 1) -> str:
             raise file_fault(
                 Place(name, number), "this is no text, and of no form that is known", hint
             ) from error
+        from dialogauge.core.encodings import utf8_hint  # for messages only
+
         column = at - raw.rfind(b"\n", 0, at)
         raise file_fault(
             Place(name, number + raw.count(b"\n", 0, at)),
             f"not UTF-8: byte 0x{raw[at]:02x} at column {column}",
-            "save the file as UTF-8, e.g. iconv -f LATIN1 -t UTF-8",
+            utf8_hint(raw),
         ) from error

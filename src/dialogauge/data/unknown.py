@@ -112,7 +112,7 @@ def _within(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def of_another_kind(stream: LineStream, wanted: Format) -> FileFault | None:
     """Return the fault of a file that is JSON where a format is text, or text where it is JSON."""
     begins = [begins_json(line) for _, line in islice(stream.written(), _LOOKED_AT)]
-    if not begins or (any(begins) if wanted.json else not begins[0]):
+    if not begins or wanted.json is None or (any(begins) if wanted.json else not begins[0]):
         return None
     is_json, other = ("text", "JSON") if wanted.json else ("JSON", "text")
     hint = "leave out --format, and the content decides; or name another one"

@@ -18,8 +18,9 @@ from dialogauge.core import (
     RecordFault,
     Role,
 )
-from dialogauge.data.field_map import MISSING, FieldMap, look_up
+from dialogauge.data.field_map import FieldMap
 from dialogauge.data.notes import excerpt, record_fault
+from dialogauge.data.paths import MISSING, look_up
 from dialogauge.data.rating_files import read_ratings, read_rows
 from dialogauge.data.reasoning import without_reasoning
 

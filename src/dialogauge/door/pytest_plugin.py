@@ -9,18 +9,21 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 if TYPE_CHECKING:
-    from dialogauge.door.quality import Quality
+    from dialogauge.core import Conversation, DialogaugeError
+    from dialogauge.door.quality import Quality, SharedRun
     from dialogauge.door.run import Run
 
 _MARKER: Final = "dialogauge"
 _CONVERSATIONS: Final = "conversations"
+_RUNS: Final[pytest.StashKey[dict[str, SharedRun | DialogaugeError]]] = pytest.StashKey()
+"""What came of the conversations of a marker, by marker and settings."""
 _RECORDS: Final = "tests*.jsonl"
 _PAGE: Final = "report.html"
 
@@ -85,10 +88,12 @@ def assert_quality(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401 - a f
         chosen = {**settings, **more}
         if isinstance(data, Run):
             chosen = {name: value for name, value in chosen.items() if name == "unchecked"}
-        if folder is not None and not isinstance(data, Run):
-            chosen.setdefault("out", folder / "runs" / f"{_as_name(request.node.nodeid)}-{count}")
         try:
-            quality = quality_of(data, *usual, *conditions, **chosen)
+            quality = _of_shared(request, data, (*usual, *conditions), chosen)
+            if quality is None:
+                if folder is not None and not isinstance(data, Run):
+                    chosen.setdefault("out", folder / "runs" / f"{_as_name(request.node.nodeid)}-{count}")
+                quality = quality_of(data, *usual, *conditions, **chosen)
         except DialogaugeError as error:
             raise error.with_traceback(None) from None  # what is wrong stands in its words
         if folder is not None:
@@ -98,6 +103,50 @@ def assert_quality(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401 - a f
         return quality.run
 
     return check
+
+
+def _of_shared(
+    request: pytest.FixtureRequest,
+    data: Any,  # noqa: ANN401 - as in assert_quality
+    conditions: Sequence[str],
+    settings: dict[str, Any],
+) -> Quality | None:
+    """Judge all selected conversations of a marker once, and return what came of one of them.
+
+    None for anything else, for a gate, which asks of a run as a whole, with a run of its own by `out`, and in
+    a worker of pytest-xdist, which does not know what the others test.
+    """
+    from dialogauge.core import DialogaugeError
+    from dialogauge.door.quality import SharedRun
+    from dialogauge.studies.judging.condition import is_condition
+
+    source, config = _source(request.node), request.config
+    apart = "out" in settings or hasattr(config, "workerinput") or not all(map(is_condition, conditions))
+    if source is None or source[1] is not data or apart or not conditions:
+        return None
+    key = f"{source[0]} {sorted(settings.items())}"
+    runs = config.stash.setdefault(_RUNS, {})
+    if key not in runs:
+        sources = filter(None, map(_source, request.session.items))
+        every = {conversation.id: conversation for name, conversation in sources if name == source[0]}
+        folder = _folder(config)
+        out = None if folder is None else folder / "runs" / _as_name(key)
+        try:
+            runs[key] = SharedRun(list(every.values()), out=out, **settings)
+        except DialogaugeError as error:  # raised in each test
+            runs[key] = error
+    shared = runs[key]
+    if isinstance(shared, DialogaugeError):
+        raise shared
+    return shared.quality(data.id, conditions)
+
+
+def _source(item: pytest.Item) -> tuple[str, Conversation] | None:
+    """Return which marker a test's conversation comes from, and the conversation; None for another test."""
+    marker, call = item.get_closest_marker(_CONVERSATIONS), getattr(item, "callspec", None)
+    if marker is None or call is None or "conversation" not in call.params:
+        return None
+    return f"{item.path.parent} {marker.args} {marker.kwargs}", call.params["conversation"]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

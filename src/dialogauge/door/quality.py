@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.core import Target, UsageError
+from dialogauge.core import Conversation, Judged, Target, UsageError
 from dialogauge.door.library import Sources, judge
 from dialogauge.door.run import Run
 from dialogauge.report import Transcript
@@ -143,6 +144,13 @@ def quality_of(
         msg = f"a finished run is not judged again, so {', '.join(settings)} is of no use"
         raise UsageError(msg, hint="give the conversations, or leave the settings out")
     run = data if isinstance(data, Run) else judge(data, progress=False, unchecked=unchecked, **settings)
+    return asking(run, *conditions, unchecked=unchecked)(run.judgements)
+
+
+def asking(
+    run: Run, *conditions: str, unchecked: bool = False
+) -> Callable[[Callable[[], Iterable[Judged]]], Quality]:
+    """Return what says which conditions rows of a run meet; gates are asked of the whole run."""
     rubric, figures = run.rubric, run.summary.get("dimensions") or {}
     levels = {name: of["level"] for name, of in figures.items()}
     verdicts = () if rubric is None else rubric.verdicts
@@ -153,9 +161,22 @@ def quality_of(
         if condition.subject != FINDINGS:
             evidence.expect(condition.subject, f"condition {condition.expression}")
     gates = [run.gate(text, unchecked=unchecked) for text in conditions if not is_condition(text)]
-    return Quality(
-        run,
-        tuple(condition.check(run.judgements()) for condition in asked),
-        tuple((g.met, g.sentence) for g in gates),
-        evidence.unchecked,
-    )
+    sentences = tuple((g.met, g.sentence) for g in gates)
+    return lambda rows: Quality(run, tuple(c.check(rows()) for c in asked), sentences, evidence.unchecked)
+
+
+class SharedRun:
+    """One run of many conversations, each of which is held to conditions by itself."""
+
+    def __init__(self, conversations: Sequence[Conversation], **settings: Any) -> None:  # noqa: ANN401
+        """Judge them; `settings` are those of `dialogauge.judge`."""
+        self._run = judge(conversations, progress=False, **settings)
+        self._rows: dict[str, list[Judged]] = {}
+        for judged in self._run.judgements():
+            self._rows.setdefault(judged.target.conversation_id, []).append(judged)
+        self._asking = cache(partial(asking, self._run, unchecked=bool(settings.get("unchecked"))))
+
+    def quality(self, conversation: str, conditions: Sequence[str]) -> Quality | None:
+        """Return what came of one; None where the run holds nothing of it under its id."""
+        rows = self._rows.get(conversation)
+        return None if rows is None else self._asking(*conditions)(lambda: rows)

@@ -8,7 +8,13 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.text.counting import counted
-    from dialogauge.text.language import Language, LanguageTally, detect_language, has_chinese
+    from dialogauge.text.language import (
+        Language,
+        LanguageTally,
+        detect_language,
+        has_chinese,
+        language_name,
+    )
     from dialogauge.text.needles import required, spread
     from dialogauge.text.ngrams import (
         BUCKETS,

@@ -9,11 +9,13 @@ English one among them are not.
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from dialogauge.core.patterns import lazy_pattern
-from dialogauge.text.tokens import ENGLISH_STOP, FOREIGN_STOP
+from dialogauge.text.tokens import ENGLISH_STOP, FOREIGN, FOREIGN_STOP
 
 Language = Literal["en", "zh", "other"]
 
@@ -108,3 +110,28 @@ def detect_language(*texts: str) -> Language:
     for text in texts:
         tally.add(text)
     return tally.language()
+
+
+def language_name(*texts: str) -> str:
+    """Return the code of the language of texts, else the script that most letters are of, or `other`.
+
+    A code is given for `en`, `zh`, `ja`, `ko`, and languages of which frequent words are known.
+    """
+    if (language := detect_language(*texts)) != "other":
+        return language
+    text = _NOISE.sub(" ", " ".join(text[:_LENGTH] for text in texts)).lower()
+    scripts = Counter(unicodedata.name(letter, "other").split()[0] for letter in text if letter.isalpha())
+    ((script, _),) = scripts.most_common(1) or [("other", 0)]
+    if script != "LATIN":
+        return _OF_SCRIPT.get(script, script.capitalize() if script != "other" else script)
+    words = Counter(_LATIN.findall(text))
+    hits = {name: sum(words[word] for word in FOREIGN_STOP & {*of.split()}) for name, of in FOREIGN.items()}
+    first, second = sorted(hits, key=lambda name: hits[name])[:-3:-1]
+    clear = hits[first] >= max(0.2 * words.total(), 2 * hits[second])
+    return first if clear and not (first == "sv" and words.keys() & _NEARLY_SWEDISH) else "other"
+
+
+_OF_SCRIPT: Final = {"HIRAGANA": "ja", "KATAKANA": "ja", "CJK": "ja", "HANGUL": "ko"}
+"""Languages by their script; Chinese characters among kana are Japanese."""
+_NEARLY_SWEDISH: Final = {"jeg", "ikke", "og"}
+"""Words of Danish and Norwegian, which share most frequent words with Swedish."""

@@ -81,7 +81,7 @@ HAN_STOP = frozenset(
 )
 """Function and courtesy characters, which split runs of Chinese before bigrams."""
 
-_FOREIGN = {
+FOREIGN = {
     "es": (
         "el los las una por para con que está estoy quiero puedes puede gracias hola cómo qué muy "
         "pero mi su  del al es lo se tengo tiene son como más también necesito "
@@ -111,7 +111,8 @@ _FOREIGN = {
     "id": ("yang dan di untuk dengan saya ini itu tidak apa bagaimana terima kasih bisa ada ke dari "),
     "vi": ("là của và có không tôi bạn cho một được xin cảm ơn này "),
 }
-FOREIGN_STOP = frozenset(word for words in _FOREIGN.values() for word in words.split()) - frozenset(
+"""By language some frequent words, which others may share."""
+FOREIGN_STOP = frozenset(word for words in FOREIGN.values() for word in words.split()) - frozenset(
     """
     is a an as at do to me no so on in was am i it en die son con come mi di al la du pas per ma on
     den hat

@@ -7,6 +7,7 @@ error with file and line, before the first step of a training.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -87,6 +88,9 @@ def _row(line: bytes, place: Place) -> FileRow:
         _fail("chosen and rejected are the same", place, "leave the row out: nothing can be learnt of it")
     if not isinstance(unchecked, bool):
         _fail("unchecked is neither true nor false", place)
+    if isinstance(tools, str):
+        with suppress(orjson.JSONDecodeError):
+            tools = orjson.loads(tools)
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
         _fail("tools are no list of objects", place)
     scenario = scenario_of(value["scenario"], place) if kind == "rl" else None

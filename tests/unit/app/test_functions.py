@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,18 @@ def test_a_name_that_is_none_is_refused(reference: str) -> None:
 def test_a_module_that_is_not_there(reference: str) -> None:
     with pytest.raises(ConfigError, match=r"No module named 'not_there_at_all'.*importable from here"):
         load_function(reference)
+
+
+@pytest.mark.parametrize("path", [[], ["elsewhere"], ["elsewhere", ""]])
+def test_a_module_in_the_working_directory_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: list[str]
+) -> None:
+    name = module("def answer(messages): return 'here'")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / f"{name}.py").write_text("def answer(messages): return 'elsewhere'")
+    others = [folder for folder in sys.path if folder not in ("", str(tmp_path))]
+    monkeypatch.setattr(sys, "path", [*path, *others])
+    assert load_function(f"py:{name}:answer")([]) == "here"
 
 
 def test_a_module_leaves_the_folder_as_it_is(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import random
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 import pytest
@@ -179,7 +180,7 @@ def test_a_zip_file_in_a_zip_file_is_refused_in_words(tmp_path):
     inner = (tmp_path / "inner.zip").read_bytes()
     path = zipped(tmp_path / "outer.zip", {"inner.zip": inner, "log.jsonl": line("b")})
     fault, read = read_conversations([path])
-    assert "inner.zip: a zip file in a zip file (unzip the outer one first)" in str(fault).replace("; ", " ")
+    assert "inner.zip: an archive in an archive (unpack the outer one first)" in str(fault).replace("; ", " ")
     assert read.id == "b"
 
 
@@ -274,3 +275,58 @@ def test_members_of_takes_any_seekable_file():
         archive.writestr("a.jsonl", line("a"))
     (member,), others = members_of(file, "a.zip", lambda name: name.endswith("l"))
     assert (member.open().readall(), others) == (line("a"), 0)
+
+
+def tarred(path, files, mode="w"):
+    with tarfile.open(path, mode) as file:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            file.addfile(info, io.BytesIO(content))
+    return str(path)
+
+
+@pytest.mark.parametrize("ending", ["tar", "tar.gz", "tgz", "tar.zst", "data"])
+def test_tar_files_are_read_as_zip_files_are(tmp_path, ending):
+    files = {"x/b.jsonl": line("b"), "../a.jsonl.gz": gzip.compress(line("a")), "x/p.png": b"\x89PNG"}
+    path = tmp_path / f"log.{ending}"
+    tarred(path, files, "w:gz" if "gz" in ending else "w")
+    if ending == "tar.zst":
+        path.write_bytes(zstandard(path.read_bytes()))
+    reader = read_conversations([str(path)])
+    assert [talk.id for talk in reader] == ["a", "b"]
+    notes = {note.text: note.count for note in reader.notes}
+    assert notes["files of folders were left out: their ending is none of ours"] == 1
+    if ending != "data":
+        assert ids(tmp_path) == ["a", "b"]
+
+
+@pytest.mark.parametrize("kept", [700, 1536, 2000])
+def test_a_tar_file_that_breaks_off_or_is_damaged_is_refused_whole(tmp_path, kept):
+    path = tmp_path / "log.tar"
+    tarred(path, {"a.jsonl": line("a"), "b.jsonl": line("b")})
+    whole = path.read_bytes()
+    path.write_bytes(whole[:kept])
+    with pytest.raises(FileFault, match="the tar file is damaged or not whole"):
+        read_conversations([str(path)])
+    path.write_bytes(whole[:1100] + b"\xff" * 400 + whole[1500:])
+    with pytest.raises(FileFault, match="the tar file is damaged or not whole"):
+        read_conversations([str(path)])
+    tarred(tmp_path / "log.tgz", {"a.jsonl": line("a") * 1}, "w:gz")
+    (tmp_path / "log.tgz").write_bytes((tmp_path / "log.tgz").read_bytes()[:-12])
+    with pytest.raises(FileFault, match=r"log\.tgz: the tar file is damaged or not whole: .*ended"):
+        read_conversations([str(tmp_path / "log.tgz")])
+
+
+def test_a_packed_tar_file_is_no_bomb(tmp_path, monkeypatch):
+    monkeypatch.setattr("dialogauge.data.archives._SUSPECT", 1 << 20)
+    path = tarred(tmp_path / "bomb.tgz", {"log.jsonl": b" " * (4 << 20)}, "w:gz")
+    with pytest.raises(FileFault, match="more than 1,048,576 bytes came through it"):
+        read_conversations([path])
+
+
+def test_other_documents_in_zip_files_are_named(tmp_path):
+    for member, what in (("word/document.xml", "a Word document"), ("content.xml", "an OpenDocument file")):
+        path = zipped(tmp_path / "a.docx", {member: "<x/>"})
+        with pytest.raises(FileFault, match=f"a.docx: this is {what}"):
+            read_conversations([path])

@@ -4,7 +4,8 @@ import pytest
 
 from dialogauge.core import ConfigError
 from dialogauge.data import read_field_map
-from dialogauge.data.field_map import MISSING, FieldMap, look_up
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.paths import MISSING, look_up
 
 TOML = """
 conversation_id = "meta.session"

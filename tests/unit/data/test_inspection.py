@@ -62,16 +62,24 @@ def test_the_languages_of_a_log_are_named(tmp_path):
         "en": "Where can I find a good bakery near the old station?",
         "zh": "附近有什么好吃的面包店吗？我住在火车站旁边。",
         "fr": "Où puis-je trouver une bonne boulangerie près de la vieille gare ?",
+        "de": "Wo ist eine gute Bäckerei? Ich bin mit dem Zug da und kenne die Stadt nicht.",
+        "ru": "Где здесь хорошая булочная?",
+        "0": "12 + 30",
     }
     records = [{"id": code, "messages": [{"role": "user", "content": text}]} for code, text in asked.items()]
     records.append({"id": "x", "language": "nl", "messages": [{"role": "user", "content": "Hello there"}]})
+    greek = [{"role": "user", "content": "Πού είναι ο φούρνος;"}]
+    records.append({"id": "y", "language": "el-GR", "messages": greek})
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(map(json.dumps, records)))
     report = inspect_conversations(read_conversations([str(path)]))
-    assert report.languages == {"en": 1, "zh": 1, "other": 1, "nl": 1}
-    text = to_text(report_blocks(report))
-    assert "en 1, zh 1, other 1, nl 1" in text
-    assert "a language model (--model) judges others" in text
+    named = {"en": 1, "zh": 1, "other": 2, "de": 1, "Cyrillic": 1, "nl": 1, "el-GR": 1}
+    assert report.languages == named
+    assert report.unjudged_languages == {"other": 1, "de": 1, "Cyrillic": 1, "el-GR": 1}
+    text = to_text(report_blocks(report), width=200)
+    assert "de 1, Cyrillic 1, nl 1, el-GR 1" in text
+    assert "not judged by the local judge: other 1, de 1, Cyrillic 1, el-GR 1" in text
+    assert "a language model (--model) judges them" in text
 
 
 def test_what_is_off_the_scale_of_most_is_named_with_its_place(tmp_path):

@@ -8,14 +8,15 @@ import os
 import socket
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.core import FileFault, RecordFault
+from dialogauge.core import Conversation, FileFault, RecordFault
 from dialogauge.data import read_conversations, read_ratings, read_replies
-from dialogauge.data.opening import Pipe, pipe_of
+from dialogauge.data.opening import Pipe, locate, pipe_of
 from sets import examples
 
 
@@ -263,6 +264,18 @@ def test_linked_folders_are_read_once(tmp_path):
         assert sorted(talk.id for talk in talks) == ["x", "y"]
 
 
+def test_a_linked_file_is_read_once(tmp_path):
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "far.jsonl").write_bytes(log(1).replace(b"c0", b"far"))
+    (tmp_path / "logs" / "monday.jsonl").write_bytes(log(1))
+    (tmp_path / "logs" / "latest.jsonl").symlink_to("monday.jsonl")
+    for name in ("far", "later"):
+        (tmp_path / "logs" / f"{name}.jsonl").symlink_to(tmp_path / "far.jsonl")
+    sources, left_out = locate([str(tmp_path / "logs")])
+    assert [Path(source.name).name for source in sources] == ["far.jsonl", "monday.jsonl"]
+    assert left_out == 0
+
+
 def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, monkeypatch):
     (tmp_path / "a.jsonl").write_bytes(log(1))
     (tmp_path / "closed").mkdir()
@@ -353,3 +366,62 @@ def test_a_block_of_utf16_that_is_longer_as_utf8_is_read_whole(tmp_path):
     path.write_bytes(text.encode("utf-16"))
     assert len(text) > 1 << 17
     assert [talk.id for talk in read_conversations([str(path)])] == [f"c{n}" for n in range(100)]
+
+
+NAMED = {
+    "<!DOCTYPE html>\n<html><p>User: hi, you</p></html>": "a web page",
+    "\n<html>\nUser: hi\nAssistant: hello\n": "a web page",
+    '<?xml version="1.0"?>\n<chat/>': "an XML document",
+    "From ana@x.org Mon Nov 30 10:00:00 2026\nFrom: Ana <a@x.org>\nTo: b\n\nHi\n": "a mailbox",
+    "Return-Path: <ana@x.org>\nFrom: Ana\n\nHi\n": "a mail",
+    "From: Ana <a@x.org>\nTo: help@x.org\nSubject: x\n\nHi": "a mail",
+    "-- MySQL dump 10.13\n--\n\n/*!40101 SET NAMES utf8 */;\nDROP TABLE IF EXISTS `m`;": "a dump",
+    "--\n-- PostgreSQL database dump\n--\n\nSET timeout = 0;\nCOPY public.m (id) FROM stdin;": "a dump",
+    "INSERT INTO messages (session_id, role, content) VALUES ('a','user','hi');": "a dump",
+    "BEGIN TRANSACTION;\nCREATE TABLE m (a);": "a dump",
+    "{\\rtf1 User: hi}": "a text document",
+    "[Script Info]\nTitle: x": "subtitles",
+    "RIFF\0\0\0\0WAVEfmt": "a recording",
+}
+
+
+@pytest.mark.parametrize("text", NAMED)
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_is_no_log_is_named_before_anything_is_guessed(tmp_path, text, packed):
+    path = tmp_path / "log.txt"
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    with pytest.raises(FileFault, match=rf"log\.txt: (this is|these are) {NAMED[text]}") as fault:
+        read_conversations([str(path)])
+    assert fault.value.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-- a chat --\nUser: Hi\nAssistant: Set it to 5.\n",
+        "---\nUser: Create a table\nAssistant: CREATE TABLE x (a);\n",
+        "User: <html> is what?\nAssistant: A tag.\n",
+        "user,assistant\nSELECT 1,It is one\n",
+    ],
+)
+def test_texts_that_look_a_little_like_it_are_read(tmp_path, text):
+    path = tmp_path / "log.txt"
+    path.write_text(text)
+    assert [type(one) for one in read_conversations([str(path)])] == [Conversation]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_wide_characters_without_a_mark_and_packed(tmp_path, encoding, packed):
+    raw = "session,role,content\na,user,请问“x”\na,assistant,5 €\n".encode(encoding)
+    path = tmp_path / "log.csv"
+    path.write_bytes(gzip.compress(raw) if packed else raw)
+    (talk,) = read_conversations([str(path)])
+    assert [m.text for m in talk.messages] == ["请问“x”", "5 €"]
+
+
+def test_what_is_packed_twice_is_refused_in_words(tmp_path):
+    path = tmp_path / "log.jsonl.gz"
+    path.write_bytes(gzip.compress(gzip.compress(log(2))))
+    with pytest.raises(FileFault, match="packed twice"):
+        read_conversations([str(path)])

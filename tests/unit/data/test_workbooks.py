@@ -1,14 +1,19 @@
 """Excel workbooks, in the parts that the Office Open XML schema names."""
 
+import datetime
+import sys
 import zipfile
 
 import pytest
 
-from dialogauge.core import FileFault
-from dialogauge.data import archives, read_conversations, read_ratings
+from dialogauge.core import FileFault, MissingExtra
+from dialogauge.data import read_conversations, read_ratings
+
+python_calamine = pytest.importorskip("python_calamine")
 
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
-OF_OFFICE = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+IN_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+OF_OFFICE = f'xmlns:r="{IN_OFFICE}"'
 OF_PACKAGE = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"'
 SHARED = ("session_id", "role", "content", "created_at", "user", "assistant", "Is it <open>?", "From nine.")
 
@@ -23,7 +28,9 @@ def row(number, *cells):
 
 HEADER = row(1, *(cell(f"{'ABCD'[n]}1", n) for n in range(4)))
 REPLY = row(2, cell("A2", "7", "n"), cell("B2", 5), cell("C2", 7), cell("D2", "45000.5", "n"))
-INLINE = '<c r="C3" t="inlineStr"><is><r><t>Is it </t></r><r><t>&lt;open>?</t></r></is></c>'
+INLINE = (
+    '<c r="C3" t="inlineStr"><is><r><t xml:space="preserve">Is it </t></r><r><t>&lt;open>?</t></r></is></c>'
+)
 ASK = row(3, cell("A3", "7", "n"), cell("B3", 4), INLINE, cell("D3", "45000.25", "n"))
 
 
@@ -34,8 +41,13 @@ def text(shared):
 
 def workbook(path, rows, sheets=("talk",), head=""):
     names = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="r{n}"/>' for n, name in enumerate(sheets))
-    related = (f'<Relationship Id="r{n}" Target="worksheets/s{n}.xml"/>' for n in range(len(sheets)))
+    related = (
+        f'<Relationship Id="r{n}" Type="{IN_OFFICE}/worksheet" Target="worksheets/s{n}.xml"/>'
+        for n in range(len(sheets))
+    )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        begin = f'<Relationship Id="r" Type="{IN_OFFICE}/officeDocument" Target="xl/workbook.xml"/>'
+        file.writestr("_rels/.rels", f"<Relationships {OF_PACKAGE}>{begin}</Relationships>")
         file.writestr("xl/workbook.xml", f"<workbook {MAIN} {OF_OFFICE}><sheets>{names}</sheets></workbook>")
         file.writestr(
             "xl/_rels/workbook.xml.rels", f"<Relationships {OF_PACKAGE}>{''.join(related)}</Relationships>"
@@ -75,14 +87,19 @@ def test_formulas_without_a_result_are_noted(tmp_path):
     assert any("formulas without a stored result" in str(note) for note in read_ratings(path).notes)
 
 
-def test_the_shared_texts_are_read_once_for_all_sheets(tmp_path, monkeypatch):
+def test_the_workbook_is_opened_once_for_all_sheets(tmp_path, monkeypatch):
     path = workbook(tmp_path / "log.xlsx", HEADER + REPLY + ASK, sheets=("talk", "a", "b"))
-    opened, events = [], archives._events
-    monkeypatch.setattr(
-        archives, "_events", lambda archive, path: (opened.append(path), events(archive, path))[1]
-    )
+    opened, real = [], python_calamine.CalamineWorkbook.from_filelike
+
+    class Counted:
+        @staticmethod
+        def from_filelike(file):
+            opened.append(file)
+            return real(file)
+
+    monkeypatch.setattr(python_calamine, "CalamineWorkbook", Counted)
     assert len(list(read_conversations([path]))) == 1
-    assert opened.count("xl/sharedStrings.xml") == 1
+    assert len(opened) == 1
 
 
 def test_a_cell_or_row_that_is_no_text_of_anybody_is_a_fault(tmp_path):
@@ -155,3 +172,56 @@ def test_a_workbook_that_cannot_be_read(tmp_path, rows, more, why):
     path = workbook(tmp_path / "log.xlsx", rows, **more)
     with pytest.raises(FileFault, match=why):
         list(read_conversations([path]))
+
+
+def test_days_and_times_are_as_they_are_shown_and_whole_numbers_without_a_point(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["session", "role", "content", "moment", "day", "lasted", "number", "part", "ok", "big"])
+    moment = datetime.datetime(2026, 3, 1, 14, 5, 7)
+    about = [datetime.date(2026, 3, 2), datetime.timedelta(hours=30), 4, 0.25, True, 12345678901234]
+    sheet.append(["a", "user", "Hi “there” €5", moment, *about])
+    sheet.append(["a", "assistant", "Good day."])
+    book.save(tmp_path / "log.xlsx")
+    (talk,) = read_conversations([str(tmp_path / "log.xlsx")])
+    assert [m.text for m in talk.messages] == ["Hi “there” €5", "Good day."]
+    shown = {k: v for k, v in talk.messages[0].extra.items() if v}
+    assert "2026-03-01T14:05:07" in shown.values()
+    assert {"2026-03-02", "1 day, 6:00:00", "4", "0.25", "true", "12345678901234"} <= set(shown.values())
+
+
+def test_a_text_that_is_merged_over_rows_stands_in_each(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for values in (["session", "role", "content"], ["a", "user", "Hi"], [None, "assistant", "Yes."]):
+        sheet.append(values)
+    sheet.append(["b", "user", "And?"])
+    sheet.merge_cells("A2:A3")
+    book.save(tmp_path / "log.xlsx")
+    talks = list(read_conversations([str(tmp_path / "log.xlsx")]))
+    assert [(t.id, [m.text for m in t.messages]) for t in talks] == [("a", ["Hi", "Yes."]), ("b", ["And?"])]
+
+
+def test_a_cell_far_out_is_refused_before_memory_runs_out(tmp_path):
+    path = workbook(tmp_path / "log.xlsx", HEADER + REPLY + row(1048576, cell("XFD1048576", 0)))
+    with pytest.raises(FileFault, match=r"reaches over 1,048,576 rows and 16,384 columns"):
+        read_conversations([path])
+
+
+def test_without_calamine_a_message_says_what_to_install(tmp_path, monkeypatch):
+    path = workbook(tmp_path / "log.xlsx", HEADER + REPLY)
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(MissingExtra, match=r"log\.xlsx is an Excel workbook.*dialogauge\[excel\]"):
+        read_conversations([path])
+
+
+def test_many_shared_texts_are_no_row_and_are_bounded(tmp_path, monkeypatch):
+    path = workbook(tmp_path / "log.xlsx", HEADER + REPLY + ASK)
+    monkeypatch.setattr("dialogauge.data.workbooks._LARGEST_ROW", 1000)
+    monkeypatch.setattr("dialogauge.data.workbooks._MOST_STRINGS", 100)
+    with pytest.raises(FileFault, match="its texts take more than 0 MiB"):
+        read_conversations([path])
+    monkeypatch.setattr("dialogauge.data.workbooks._MOST_STRINGS", 10_000)
+    assert len(list(read_conversations([path]))) == 1

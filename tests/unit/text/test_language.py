@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.text import LanguageTally, detect_language
+from dialogauge.text import LanguageTally, detect_language, language_name
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,25 @@ def test_codes_are_no_words() -> None:
         detect_language(f"Où est la clé de la porte {code}?", "Elle est dans le tiroir de la table.")
         == "other"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Where is my parcel?", "en"),
+        ("Hallo, ich habe mein Paket noch nicht bekommen. Wo ist es?", "de"),
+        ("Hola, mi pedido no ha llegado todavía. ¿Puede decirme dónde está?", "es"),
+        ("Bonjour, je n'ai pas reçu mon colis. Pouvez-vous me dire où il est ?", "fr"),
+        ("Hej, jag har inte fått mitt paket än. Kan du se var det är?", "sv"),
+        ("Hei, jeg har ikke fått pakken min ennå. Kan du se hvor den er? Det er en gave.", "other"),
+        ("Dobrý den, ještě jsem nedostal svůj balík. Můžete mi říct, kde je?", "other"),
+        ("荷物がまだ届いていません。どこにありますか？", "ja"),
+        ("제 소포가 아직 도착하지 않았습니다.", "ko"),
+        ("Где мой заказ?", "Cyrillic"),
+        ("مرحبا، أين طلبي؟", "Arabic"),
+        ("```\nfor row in rows: print(row)\n``` Где?", "Cyrillic"),
+        ("12 + 30", "other"),
+    ],
+)
+def test_a_language_is_named_where_words_or_letters_say_which(text, name):
+    assert language_name(text) == name

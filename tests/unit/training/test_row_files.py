@@ -97,6 +97,8 @@ def test_a_prompt_has_its_scenario(written):
         ({**SEGMENT, "step": True}, "step is True"),
         ({**SFT, "tools": {}}, None),
         ({**SFT, "tools": [1]}, "tools are no list of objects"),
+        ({**SFT, "tools": "[1]"}, "tools are no list of objects"),
+        ({**SFT, "tools": "find"}, "tools are no list of objects"),
         ({**RL, "scenario": {"id": "inn"}}, "name is missing"),
         ({**RL, "prompt": said("s: a", "u: b")}, "prompt ends with the user"),
         ({**RL, "context_turns": -1}, "context_turns is -1"),

@@ -83,13 +83,13 @@ def _blocks(table: ActionTable) -> Iterator[Block]:
         [(str(score), *(Number(100 * share, 3) for share in of)) for score, of in shares],
     )
     notes = [f"Scores: {table.source}. Copies are of long outputs, and drawn apart; short ones have none."]
-    if two := len(table.scores) == 2:
+    if len(table.scores) == 2:
         notes.append(
             "There are two scores: the higher one is liked, the lower one disliked, without a curve."
         )
     else:
         notes.append(f"c_L = {table.like_scale:.6f}, c_D = {table.dislike_scale:.6f}.")
-    if two or table.source == _TABLE_3:
+    if {one.score: one.share for one in table.scores} == LLM_SCORES:
         notes.append("The 9.9 % and 2.1 % of DialSim come of P(9) = .565 and P(3) = .433, not of Table 3.")
     yield Callout(tuple(notes))
 

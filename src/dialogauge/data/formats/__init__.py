@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 from dialogauge.core import UsageError
+from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Format, RecordFormat, Sample
 from dialogauge.data.formats.chat import CAPTIONS, CHAT
 from dialogauge.data.formats.coding_agents import AIDER, CLAUDE_CODE
-from dialogauge.data.formats.csv_table import csv_format
+from dialogauge.data.formats.csv_table import csv_format, mapped_format
 from dialogauge.data.formats.documents import wrapped_format
 from dialogauge.data.formats.evaluations import INSPECT, LM_EVAL, PROMPTFOO
 from dialogauge.data.formats.lists import (
@@ -21,7 +24,6 @@ from dialogauge.data.formats.lists import (
     SHAREGPT,
     TURNS,
 )
-from dialogauge.data.formats.messenger import MESSENGER
 from dialogauge.data.formats.openai import OPENAI
 from dialogauge.data.formats.rated_studies import USS
 from dialogauge.data.formats.rendered import TEMPLATE, TEMPLATE_TEXT
@@ -30,15 +32,21 @@ from dialogauge.data.formats.rows import ROWS
 from dialogauge.data.formats.sources import (
     ARENA,
     AUTOTOD,
+    BRAINTRUST,
     CHARACTERBENCH,
     CHATGPT,
     CLAUDE,
     CODEX,
     GEMINI,
     HELPDESK,
+    LANGFUSE,
+    LANGGRAPH,
+    LANGSMITH,
     LIBRECHAT,
     LMSTUDIO,
+    MESSENGER,
     OASST,
+    OPENAI_AGENTS,
     RASA,
     RECLLMSIM,
     SOTOPIA,
@@ -46,10 +54,10 @@ from dialogauge.data.formats.sources import (
     TAU2,
     ULTRAFEEDBACK,
     URS,
+    WEAVE,
     WILDCHAT,
 )
 from dialogauge.data.formats.telemetry import MLFLOW, OPENTELEMETRY, PHOENIX
-from dialogauge.data.formats.tracers import BRAINTRUST, LANGFUSE, LANGGRAPH, LANGSMITH, OPENAI_AGENTS, WEAVE
 
 _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD, LM_EVAL, ULTRAFEEDBACK, CHARACTERBENCH, SOTOPIA),
@@ -82,6 +90,28 @@ LIST = "list"
 def format_names() -> tuple[str, ...]:
     """Return the names for `--format`, sorted."""
     return tuple(sorted(f.name for f in FORMATS))
+
+
+def entry_of(name: str) -> str | None:
+    """Return the entry that describes a format, as it is written; None where a program reads it.
+
+    Raises `UsageError` for an unknown format.
+    """
+    file = files(__package__) / "sources" / f"{named_format(name).name}.toml"
+    return file.read_text("utf-8") if file.is_file() else None
+
+
+def forced_format(name: str | None, mapping: FieldMap) -> Format | None:
+    """Return the format that is named, or that a map describes; None where the content decides.
+
+    Raises `UsageError` for an unknown name, for `LIST` with all names, and for both a name and such a map.
+    """
+    if not mapping.forms:
+        return None if name is None else named_format(name)
+    if name is not None:
+        msg = f"--format {name} and a map that describes a format of its own are given"
+        raise UsageError(msg, hint="keep one of them")
+    return mapped_format(mapping.forms)
 
 
 def named_format(name: str) -> Format:

@@ -91,8 +91,8 @@ class TextFormat(Value):
     """Whether the beginning of a source looks like this format."""
     read: Callable[[LineStream, Context], Iterator[Outcome]]
     """Yields the conversations of a source; raises `FileFault` where it breaks off."""
-    json: bool = True
-    """Whether the source is JSON."""
+    json: bool | None = True
+    """Whether the source is JSON; None where it may be a table too."""
     takes_order: bool = False
     """Whether a field map may say by what its messages are ordered; else the format itself says it."""
 
@@ -111,7 +111,7 @@ class RecordFormat(Value):
     """Raises `RecordFault` for a record that cannot be read."""
     takes_order: bool = True
     """As that of `TextFormat`."""
-    json: ClassVar[bool] = True
+    json: ClassVar[bool | None] = True
 
     def recognises(self, sample: Sample) -> bool:
         """Say whether the first record looks like this format."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import unescape
+from itertools import islice
 from typing import Any, Final
 
-from dialogauge.core import ROLES, Conversation, FileFault, Message, Place, RecordFault, Role
+from dialogauge.core import ROLES, Conversation, FileFault, Message, MissingExtra, Place, RecordFault, Role
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat
@@ -51,6 +51,9 @@ _CELL: Final = lazy_pattern(r"""(?:^|[,;\t])"[^\W\d][\w .'-]{0,30}:""")
 """A cell of a table in which somebody begins to speak."""
 
 
+_IN_CODE: Final = "lines of code look as if somebody began to speak: read as code"
+
+
 @dataclass(frozen=True, slots=True)
 class ChatLine:
     """One line: who begins to speak, or nobody where it goes on."""
@@ -61,6 +64,8 @@ class ChatLine:
     time: str | None = None
     notice: bool = False
     """Whether it is the messenger's own."""
+    code: bool = False
+    """Whether it stands in a code block."""
 
 
 @dataclass(slots=True)
@@ -102,8 +107,9 @@ def _recognises(sample: Sample) -> bool:
         return bool(sample.lines)
     if any(map(_CELL.search, sample.lines[1:])):
         return False
-    first = next((line for line in sample.lines if not _PARTED.fullmatch(line.strip("\r\n"))), "")
-    matches = [LABELLED.fullmatch(line.strip("\r\n")) for line in (first, *sample.lines)]
+    lines = [text for _, text, code in _uncoded(enumerate(sample.lines)) if not code]
+    first = next((line for line in lines if not _PARTED.fullmatch(line.strip("\r\n"))), "")
+    matches = [LABELLED.fullmatch(line.strip("\r\n")) for line in (first, *lines)]
     known = {_role(match[1], sample.mapping) for match in matches if match and len(match[1]) > 1}
     if known >= {"user", "assistant"}:
         return True
@@ -113,54 +119,107 @@ def _recognises(sample: Sample) -> bool:
     first = matches[0][1]
     if _role(first, sample.mapping) is not None and (len(first) > 1 or {"Q", "A"} <= {*names}):
         return True
-    return len(names) == len(sample.lines) > 3 and len(set(names)) == 2
+    return len(names) == len(lines) > 3 and len(set(names)) == 2
 
 
-def _lines(stream: LineStream, mapping: FieldMap) -> Iterator[ChatLine]:
+_FENCE: Final = lazy_pattern(r"(?:[^`:]{1,60}:)?\s*(```+|~~~+)([^`]*)")
+_LONGEST_CODE: Final = 5_000
+"""Lines between two fences."""
+
+
+_GONE: Final = lazy_pattern(r"\W*(?:this message was deleted|you deleted this message)\W*", re.IGNORECASE)
+_CHANGED: Final = lazy_pattern(r"\s*\u200e?<this message was edited>\s*$", re.IGNORECASE)
+_FILE: Final = lazy_pattern(
+    r"\u200e?(?:<attached: [^>]+>|<media omitted>|[\w ]{3,20} omitted|.{1,200} \(file attached\))",
+    re.IGNORECASE,
+)
+EDITED: Final = "messages were edited: read as they are now"
+DELETED: Final = "messages were left out: somebody deleted them"
+
+
+def _as_sent(text: str, place: Place, context: Context) -> str | None:
+    """Return what somebody sent by a messenger, None where it was deleted; note what happened to it."""
+    if _GONE.fullmatch(text):
+        context.notes.recognise(DELETED, place)
+        return None
+    if _FILE.fullmatch(text.strip()):
+        context.notes.recognise("messages have a file, of which the export has at most the name", place)
+    if kept := _CHANGED.search(text):
+        context.notes.recognise(EDITED, place)
+        return text[: kept.start()]
+    return text
+
+
+def _uncoded(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, bool]]:
+    """Yield numbered lines without their ends, and whether they stand in a code block that is closed."""
+    block: list[tuple[int, str]] = []
+    fence = ""
+    for number, line in lines:
+        text = line.rstrip("\r\n")
+        match = _FENCE.fullmatch(text)
+        closes = match is not None and match[1].startswith(fence) and text.strip() == match[1]
+        if not fence or (match is not None and not closes) or len(block) > _LONGEST_CODE:
+            # Outside, or after a fence that nobody closed.
+            yield from ((*kept, False) for kept in block)
+            block, fence = [], match[1] if match is not None else ""
+            yield number, text, False
+        elif closes:
+            yield from ((*kept, True) for kept in block)
+            block, fence = [], ""
+            yield number, text, True
+        else:
+            block.append((number, text))
+    yield from ((*kept, False) for kept in block)
+
+
+def _decoded(stream: LineStream) -> Iterator[tuple[int, str]]:
+    return ((number, raw.decode("utf-8", "replace")) for number, raw in stream.written())
+
+
+def _lines(stream: LineStream, context: Context) -> Iterator[ChatLine]:
     """Yield the lines; in a text without times only known names begin to speak, or the two most frequent."""
-    stamped = _stamped([raw.decode("utf-8", "replace") for _, raw in _some(stream)])
+    mapping = context.mapping
+    stamped = _stamped([text for _, text in islice(_decoded(stream), 20)])
     speakers = None if stamped else _speakers(stream, mapping)
     ruled = not stamped and _rules_part_messages(stream, mapping)
     begun = False
-    for number, raw in stream.text():
-        text = raw.rstrip("\r\n")
+    for number, text, code in _uncoded(stream.text()):
         match = (_STAMPED if stamped else LABELLED).fullmatch(text)
-        if ruled and _RULE.fullmatch(text):
+        if ruled and not code and _RULE.fullmatch(text):
             continue
-        if match is None:
-            yield ChatLine(number, text)
+        if code and match is not None and (stamped or match[1] in (speakers or ())):
+            context.notes.recognise(_IN_CODE, Place(stream.source.name, number))
+        if match is None or code:
+            yield ChatLine(number, text, code=code)
         elif stamped:
             # An iPhone puts its notice of encryption into the mouth of the chat, behind a mark.
             notice = match[3] is None or (not begun and match[4].startswith("\u200e"))
             begun = begun or match[3] is not None
-            yield ChatLine(number, match[4], match[3], match[1] or match[2], notice=notice)
+            sent = match[4] if notice else _as_sent(match[4], Place(stream.source.name, number), context)
+            if sent is not None:
+                yield ChatLine(number, sent, match[3], match[1] or match[2], notice=notice)
         elif match[1] in (speakers or ()):
             yield ChatLine(number, match[2] or match[3] or "", match[1])
         else:
             yield ChatLine(number, text)
 
 
-def _some(stream: LineStream) -> Iterator[tuple[int, bytes]]:
-    return (pair for _, pair in zip(range(20), stream.written(), strict=False))
-
-
 def _rules_part_messages(stream: LineStream, mapping: FieldMap) -> bool:
     """Say whether the assistant begins to speak behind a rule: then rules part no conversations."""
     behind = False
-    for _, raw in stream.written():
-        text = raw.decode("utf-8", "replace").rstrip("\r\n")
-        match = LABELLED.fullmatch(text)
+    for _, text, code in _uncoded(_decoded(stream)):
+        match = None if code else LABELLED.fullmatch(text)
         if behind and match is not None and _role(match[1], mapping) == "assistant":
             return True
-        behind = _RULE.fullmatch(text) is not None
+        behind = not code and _RULE.fullmatch(text) is not None
     return False
 
 
 def _speakers(stream: LineStream, mapping: FieldMap) -> set[str]:
     """Return the names that stand for roles; where none does, the two that label most lines."""
     labels: Counter[str] = Counter()
-    for _, raw in stream.written():
-        match = LABELLED.fullmatch(raw.decode("utf-8", "replace").rstrip("\r\n"))
+    for _, text, code in _uncoded(_decoded(stream)):
+        match = None if code else LABELLED.fullmatch(text)
         if match is not None and (match[1] in labels or len(labels) < 10_000):
             labels[match[1]] += 1
     known = {name for name in labels if _role(name, mapping) is not None}
@@ -171,8 +230,8 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
     number, place = 0, Place(stream.source.name)
     talk = ChatSoFar()
     try:
-        for line in _lines(stream, context.mapping):
-            if line.name is None and not line.notice and _PARTED.fullmatch(line.text):
+        for line in _lines(stream, context):
+            if not (line.name or line.notice or line.code) and _PARTED.fullmatch(line.text):
                 if talk.size:
                     number += 1
                     yield chat_of(talk, number, context)
@@ -207,8 +266,14 @@ def chat_of(talk: ChatSoFar, number: int, context: Context, *, joint: str = "\n"
         roles = _roles(names, context, place)
     except RecordFault as fault:
         return fault
+    shared = Counter(roles.values())
     messages = tuple(
-        Message(roles[who], joint.join(lines).strip(), extra={} if time is None else {"time": time})
+        Message(
+            roles[who],
+            joint.join(lines).strip(),
+            extra=({} if time is None else {"time": time})
+            | ({"speaker": who} if shared[roles[who]] > 1 else {}),
+        )
         for who, time, lines in talk.spoken
     )
     return Conversation(name, messages, place=place)
@@ -237,13 +302,18 @@ CHAT = TextFormat("chat", _recognises, _read, json=False)
 
 
 _HEAD: Final = lazy_pattern(r"\ufeff?WEBVTT(?:[ \t].*)?")
-_TIMING: Final = lazy_pattern(r"((?:\d+:)?\d{2}:\d{2}\.\d{3})[ \t]+-->[ \t]+(?:\d+:)?\d{2}:\d{2}\.\d{3}.*")
+_AT: Final = r"(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3}"
+_TIMING: Final = lazy_pattern(rf"({_AT})(?:[ \t]*-->[ \t]*|,){_AT}(?:[ \t].*)?")
+"""The times of a caption, in WebVTT, SubRip (.srt) and YouTube's .sbv."""
 _VOICE: Final = lazy_pattern(r"<v(?:\.[^\s>]*)?[ \t]+([^>]+)>")
-_TAG: Final = lazy_pattern(r"</?[^>]*>")
+_TAG: Final = lazy_pattern(r"</?[^>]*>|\{\\[^}]*\}")
 
 
 def _recognises_captions(sample: Sample) -> bool:
-    return bool(sample.lines) and _HEAD.fullmatch(sample.lines[0].rstrip("\r\n")) is not None
+    first = [line.strip() for line in sample.lines[:2]]
+    if first and _HEAD.fullmatch(first[0]):
+        return True
+    return any(map(_TIMING.fullmatch, first[:1] if not first or not first[0].isdecimal() else first[1:]))
 
 
 def _blocks(stream: LineStream) -> Iterator[tuple[int, str, list[str]]]:
@@ -253,6 +323,8 @@ def _blocks(stream: LineStream) -> Iterator[tuple[int, str, list[str]]]:
         text = raw.strip("\r\n")
         timing = _TIMING.fullmatch(text.strip())
         if timing is not None:
+            if time:  # no line between two captions but the number of the second
+                yield first, time, lines[:-1] if lines[-1:] and lines[-1].isdecimal() else lines
             time, first, lines = timing[1], number, []
         elif text.strip() and time:
             lines.append(text.strip())
@@ -293,102 +365,35 @@ def _read_captions(stream: LineStream, context: Context) -> Iterator[Outcome]:
 
 
 CAPTIONS = TextFormat("captions", _recognises_captions, _read_captions, json=False)
-"""Transcripts of calls in WebVTT: captions that name who speaks, as `<v Name>` or `Name:`."""
+"""Transcripts in WebVTT, .srt or .sbv: captions that name who speaks, as `<v Name>` or `Name:`."""
 
 
 YAML_CHAT: Final = lazy_pattern(r"\s*-[ ]+(role|content):")
 """The beginning of such a list."""
-_FIELD: Final = lazy_pattern(r"(role|content|name):(?:[ ]+(.*))?$")
-_BLOCK: Final = lazy_pattern(r"([|>])(-?)$")
-_UNSAFE: Final = lazy_pattern(r"[\[{&*!%@`]|(?s:.*)(:\s| #|:$|\n:)")
-"""Plain texts that YAML may read as something else."""
-_NO_TEXT: Final = lazy_pattern(r"(?i)(null|~|true|false|yes|no|on|off|[-+.\d][-+.:_\da-fox]*|=|<<)$")
+_KEYS: Final = frozenset({"role", "content", "name"})
+_TEXT: Final = "tag:yaml.org,2002:str"
 
 
 def yaml_messages(text: str) -> list[dict[str, Any]]:
-    """Return the messages of a list in YAML; raises `ValueError` for what is not of that simple form."""
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
-    start = next((n for n, line in enumerate(lines) if line.strip()), len(lines))
-    margin = _indent(lines[start]) if start < len(lines) else 0
-    out: list[dict[str, Any]] = []
-    at, inner = start, margin + 2
-    while at < len(lines):
-        line = lines[at]
-        if not line.strip() or line.lstrip().startswith("#"):
-            at += 1
-            continue
-        if _indent(line) == margin and line.lstrip().startswith("- "):
-            out.append({})
-            line = " " * margin + line.lstrip().replace("-", " ", 1)
-            inner = _indent(line)
-        field = _FIELD.match(line.strip()) if out and _indent(line) == inner else None
-        if field is None or field[1] in out[-1]:
-            msg = f"line {at + 1} is {line.strip()[:40]!r}"
+    """Return the messages of a list in YAML; raises `ValueError` for what is no such list of texts.
+
+    Raises `MissingExtra` without PyYAML.
+    """
+    try:
+        import yaml
+    except ImportError as error:
+        msg = "a prompt is YAML, and reading that needs PyYAML"
+        raise MissingExtra(msg, hint="pip install 'dialogauge[yaml]'") from error
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(" ".join(str(error).split())) from error
+    out = []
+    for item in root.value if isinstance(root, yaml.SequenceNode) else ():
+        fields = item.value if isinstance(item, yaml.MappingNode) else []
+        message = {key.value: value.value for key, value in fields if key.tag == value.tag == _TEXT}
+        if len(message) < len(fields) or not {"role", "content"} <= message.keys() <= _KEYS:
+            msg = f"line {item.start_mark.line + 1} begins no message with role and content as texts"
             raise ValueError(msg)
-        end = at + 1
-        while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > inner):
-            end += 1
-        out[-1][field[1]] = _scalar((field[2] or "").strip(" "), lines[at + 1 : end], at + 1)
-        at = end
-    if not all({"role", "content"} <= message.keys() for message in out):
-        msg = "a message has no role or no content"
-        raise ValueError(msg)
-    return out
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
-
-
-def _scalar(head: str, rest: list[str], number: int) -> str:
-    """Return a text: a block, in quotes, or plain."""
-    if block := _BLOCK.match(head):
-        style = block[1]
-        own = [line for line in rest if line.strip()]
-        if not own:
-            return ""
-        margin = _indent(own[0])
-        if any(_indent(line) < margin for line in own) or len(rest[0]) > margin > len(rest[0].strip()) == 0:
-            msg = f"line {number} begins a block whose lines stand apart"
-            raise ValueError(msg)
-        lines = [line[margin:] for line in rest]
-        while lines and not lines[-1].strip():
-            lines.pop()
-        if style == ">" and any(line[:1] in (" ", "\t") for line in lines):
-            msg = f"line {number} begins a folded block with lines further in"
-            raise ValueError(msg)
-        text = "\n".join(lines) if style == "|" else _folded(iter(lines))
-        return text if block[2] == "-" else text + "\n"
-    if head.startswith("#") or any(line.lstrip(" ").startswith(("\t", "#")) for line in (head, *rest)):
-        msg = f"line {number} has a comment or begins with a tab"
-        raise ValueError(msg)
-    whole = _folded(iter([head, *(line.strip() for line in rest)]))
-    if whole[:1] == '"':
-        try:
-            value = json.loads(whole)
-        except ValueError as error:
-            msg = f"line {number} has a text in quotes that cannot be read"
-            raise ValueError(msg) from error
-        return str(value)
-    if whole[:1] == "'":
-        inner = whole[1:-1]
-        if len(whole) < 2 or whole[-1] != "'" or "'" in inner.replace("''", ""):
-            msg = f"line {number} has a text in quotes that cannot be read"
-            raise ValueError(msg)
-        return inner.replace("''", "'")
-    if not whole or _UNSAFE.match(whole) or _NO_TEXT.match(whole) or head[:1] in "|>-?#":
-        msg = f"line {number} is {whole[:40]!r}: put it in quotes"
-        raise ValueError(msg)
-    return whole
-
-
-def _folded(lines: Iterator[str]) -> str:
-    """Return lines joined by a space, and by line breaks where empty ones stand between them."""
-    out, empty = "", 0
-    for line in lines:
-        if not line:
-            empty += 1
-            continue
-        out += ("\n" * empty or " " * bool(out)) + line
-        empty = 0
+        out.append(message)
     return out

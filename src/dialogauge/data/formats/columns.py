@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dialogauge.core.values import Value
-from dialogauge.data.field_map import MISSING, FieldMap, look_up
+from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.fields import MESSAGE_KEYS, PERHAPS, REPLIES
 from dialogauge.data.formats.threads import DataRow
+from dialogauge.data.paths import MISSING, look_up
 from dialogauge.data.tables import find_column
 
 USUAL: Final[dict[str, tuple[str, ...]]] = {

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from dialogauge.core import FileFault, Place, RecordFault
 from dialogauge.core.patterns import lazy_pattern
+from dialogauge.data.form import SourceForm
 from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, Sample, TextFormat
 from dialogauge.data.formats.columns import is_whole, named_columns
+from dialogauge.data.formats.described import described_format
+from dialogauge.data.formats.messenger import messenger_format
 from dialogauge.data.formats.rows import RowTable, conversations_of
 from dialogauge.data.formats.threads import DataRow
-from dialogauge.data.json_values import too_deep, written_value
+from dialogauge.data.json_values import starts_json, too_deep, written_value
 from dialogauge.data.notes import excerpt, record_fault
 from dialogauge.data.sources import LineStream
 from dialogauge.data.tables import open_table, read_header
@@ -37,9 +40,26 @@ def csv_format(records: Sequence[RecordFormat]) -> TextFormat:
         within = None
         if not is_whole(named_columns(table.columns, context.mapping)):
             within = _of_cells(Sample(stream.source, context.mapping), records)
-        return conversations_of(table, context) if within is None else _conversations(stream, context, within)
+        if within is None:
+            return conversations_of(table, context)
+        what = f"tables have messages in a cell: read as {within.name}"
+        context.notes.recognise(what, Place(stream.source.name))
+        return _conversations(stream, context, within)
 
     return TextFormat("csv", recognises, read, json=False, takes_order=True)
+
+
+def mapped_format(forms: Mapping[str, SourceForm]) -> TextFormat:
+    """Return the format of what somebody's own map describes: records of JSON, or the rows of a table."""
+    spoken = any(form.speaker for form in forms.values())
+    records = (messenger_format if spoken else described_format)("map", forms)
+
+    def read(stream: LineStream, context: Context) -> Iterator[Outcome]:
+        if isinstance(records, RecordFormat) and not starts_json(stream):
+            return _conversations(stream, context, within=records)
+        return records.read(stream, context)
+
+    return TextFormat("map", lambda sample: False, read, json=None)
 
 
 def _rows(stream: LineStream) -> Iterator[DataRow | RecordFault]:
@@ -66,9 +86,6 @@ def _of_cells(sample: Sample, records: Sequence[RecordFormat]) -> RecordFormat |
 
 
 def _conversations(stream: LineStream, context: Context, within: RecordFormat) -> Iterator[Outcome]:
-    context.notes.recognise(
-        f"tables have messages in a cell: read as {within.name}", Place(stream.source.name)
-    )
     for row in _rows(stream):
         try:
             if isinstance(row, RecordFault):

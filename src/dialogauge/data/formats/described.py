@@ -10,15 +10,14 @@ from typing import Any, Final
 
 from dialogauge.core import Conversation, RecordFault
 from dialogauge.core.conversation import PREFIX
-from dialogauge.data.field_map import MISSING, FieldMap
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.form import Calls, MessagePart, SourceForm, listed, scored
 from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, TextFormat, fault_in
-from dialogauge.data.formats.documents import read_beside
+from dialogauge.data.formats.documents import ListedFormat, read_beside
 from dialogauge.data.formats.facts import ITEMS, about_of, kept_of, scores_of
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
-from dialogauge.data.formats.form import Calls, MessagePart, SourceForm, listed, scored
 from dialogauge.data.formats.openai import NO_MESSAGES, MessageReader, unknown_role
 from dialogauge.data.formats.order import in_time
-from dialogauge.data.formats.paths import HOLE, condition_of, is_there, path_of, text_of, there, word_of
 from dialogauge.data.formats.payloads import is_message, messages_in
 from dialogauge.data.formats.several import (
     all_branches,
@@ -30,6 +29,7 @@ from dialogauge.data.formats.several import (
     units_of,
 )
 from dialogauge.data.notes import NoteBook, excerpt
+from dialogauge.data.paths import HOLE, MISSING, condition_of, is_there, path_of, text_of, there, word_of
 from dialogauge.data.sources import LineStream
 
 _EMPTY: Final = "messages were left out: they say nothing"
@@ -40,6 +40,9 @@ Item = dict[str, Any]
 def described_format(name: str, forms: Mapping[str, SourceForm]) -> RecordFormat | TextFormat:
     """Return the format of records that have one of several forms."""
     described = _Described(name, forms)
+    lists = tuple({form.records: None for form in forms.values() if form.records})
+    if lists and not any(map(several, forms.values())):
+        return ListedFormat(name, described.recognise, described.convert, takes_order=False, lists=lists)
     if not any(map(several, forms.values())):
         return RecordFormat(name, described.recognise, described.convert, takes_order=False)
     return TextFormat(name, lambda sample: described.recognise(sample.record, sample.mapping), described.read)
@@ -251,8 +254,16 @@ def _items(record: Any, form: SourceForm, entry: Entry) -> list[Item]:  # noqa: 
     if form.exchange is not None:
         return _exchanged(record, form.exchange, entry)
     items: list[Any] = []
-    for path in listed(form.messages):
-        value = path_of(path)(record)
+    values = [path_of(path)(record) for path in listed(form.messages)]
+    if all(value is MISSING for value in values) and not form.absent:
+        keys = (
+            ", ".join(repr(key) for key in record if key[:1] != "@")
+            if isinstance(record, dict)
+            else excerpt(record)
+        )
+        what = f"the record has nothing under {' or '.join(map(repr, listed(form.messages)))}"
+        raise fault_in(entry, what, f"it has {keys}")
+    for value in values:
         if value is not MISSING and not isinstance(value, list | dict | None):
             raise fault_in(entry, f"the messages are {excerpt(value)}: not a list")
         items += value if isinstance(value, list) else [] if value is MISSING or value is None else [value]
@@ -319,6 +330,11 @@ def _ordered(items: list[Item], record: Any, form: SourceForm, entry: Entry) -> 
         ordered = replace(entry.context, mapping=FieldMap(order_by=form.order))
         return in_time(items, Entry(ordered, entry.place, entry.made_id))
     return items
+
+
+def said_in(item: Item, form: SourceForm, entry: Entry, number: int) -> Any:  # noqa: ANN401
+    """Return the text or the blocks of a message that is a record itself; None for one that is left out."""
+    return _Speaker(item, form, entry, number).content(item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +417,10 @@ class _Speaker:
             text = re.sub(pattern, instead, text)
         return text
 
+    def content(self, item: Item) -> Any:  # noqa: ANN401  # text or blocks
+        """Return what a message says; None for one that is left out."""
+        return None if self._left_out(item) else self._content(item)
+
     def _left_out(self, item: Item) -> str | None:
         """Return why a message is left out; None for one that is read."""
         if self.form.plain == "items" and not is_message(item):
@@ -408,13 +428,13 @@ class _Speaker:
         for path, values in self.form.skip.items():
             words, word = [*map(word_of, values)], word_of(path_of(path)(item))
             if word in words or any(re.match(one[1:], word or "") for one in words if one and one[0] == "~"):
-                return f"their {path} is {word}"
+                return f"{path} is {word}"
         for path, values in self.form.only.items():
             value, words = path_of(path)(item), [*map(word_of, values)]
             if value is MISSING and "null" not in words:
                 raise fault_in(self.entry, f"message {self.number} is {excerpt(item)}: it has no {path!r}")
             if (word := word_of(None if value is MISSING else value)) not in words:
-                return f"their {path} is {word}"
+                return f"{path} is {word}"
         return None
 
     def _role(self, item: Item) -> str:
@@ -443,8 +463,8 @@ class _Speaker:
         blocks = [*self._blocks(item, self.form)]
         if self.form.join is not None:
             blocks = [*_joined(blocks, self.form.join)]
-        plain = len(blocks) == 1 and blocks[0].get("type") == "text" and not self._has_parts(item)
-        return blocks[0]["text"] if plain else blocks
+        plain = len(blocks) == 1 and blocks[0].get("type") == "text"
+        return blocks[0]["text"] if plain and (self.form.join == "" or not self._has_parts(item)) else blocks
 
     def _has_parts(self, item: Item) -> bool:
         values = (path_of(path)(item) for path in listed(self.form.text) if self.form.parts)
@@ -471,6 +491,9 @@ class _Speaker:
             if is_there(of):
                 yield {"type": f"data-{kind}", kind: of}
         files = MISSING if part.files is None else path_of(part.files)(item)
+        key = re.match(r"\w*", part.files or "")
+        if isinstance(files, dict) and key and key[0]:
+            files = [{key[0]: files}]
         for file in files if isinstance(files, list) else [files] if is_there(files) else []:
             yield {"type": "file", **file} if isinstance(file, dict) else {"type": "file", "name": str(file)}
 

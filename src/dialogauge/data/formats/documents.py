@@ -142,6 +142,36 @@ def _read(context: Context, name: str, what: str, kind: type, above: int) -> Any
     return value
 
 
+class ListedFormat(RecordFormat):
+    """A format whose records stand alone, or in a list of a document."""
+
+    lists: tuple[str, ...] = ()
+    """The keys of such lists."""
+
+    def recognises(self, sample: Sample) -> bool:
+        """Say whether the first record looks like this format, or the first that a document lists."""
+        inner = Sample(sample.source, sample.mapping, _first_in(sample.record, self.lists)[1])
+        return super().recognises(sample) or super().recognises(inner)
+
+    def count(self, stream: LineStream, context: Context) -> int:
+        """Count the records."""
+        return sum(1 for _ in listed(stream, context, self._list(stream), ()))
+
+    def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
+        """Convert the records one by one."""
+        yield from _values(stream, context, self._list(stream), self)
+
+    def _list(self, stream: LineStream) -> str:
+        return _first_in(_document(stream), self.lists)[0]
+
+
+def _first_in(record: Any, lists: Sequence[str]) -> tuple[str, Any]:  # noqa: ANN401  # any JSON value
+    """Return the list that a document has, and the first record in it."""
+    inner = record if isinstance(record, dict) else {}
+    each = ((key, inner.get(key)) for key in lists)
+    return next(((key, of[0]) for key, of in each if isinstance(of, list) and of), (lists[0], None))
+
+
 def wrapped_format(formats: Sequence[Format], rows: Format) -> TextFormat:
     """Return the format of documents that hold records of other formats, or flat rows."""
     holder = _Holder(tuple(formats), rows)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from dialogauge.data.field_map import MISSING
+from dialogauge.data.form import ListedRatings, SourceForm, listed, scored
 from dialogauge.data.formats.base import Entry, fault_in
-from dialogauge.data.formats.form import ListedRatings, SourceForm, listed, scored
-from dialogauge.data.formats.paths import is_there, path_of, text_of, there, word_of
 from dialogauge.data.notes import IdPlaces, excerpt
+from dialogauge.data.paths import MISSING, is_there, path_of, text_of, there, word_of
 from dialogauge.data.ratings import score_at
 
 ITEMS: Final = "@"
@@ -84,7 +83,7 @@ def _ratings(
 ) -> Iterator[Item]:
     """Yield the ratings of a conversation."""
     note, rater = (text_of(path_of(path)(record)) if path else None for path in (form.note, form.rater))
-    turn = None if form.turn is None else path_of(form.turn)(record)
+    turn = None if form.rated_turn is None else path_of(form.rated_turn)(record)
     turn = turn if type(turn) is int and turn > 0 else None
     scale = [] if form.scale is None else there(form.scale, record)
     numbers = isinstance(scale, list) and len(scale) == 2 and all(type(of) in (int, float) for of in scale)

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from dialogauge.core import Conversation, Message, Place, Rating
 from dialogauge.data.admission import thumb_of
-from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
+from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.notes import excerpt, record_fault
+from dialogauge.data.paths import MISSING, look_up
 from dialogauge.data.ratings import as_score, as_turn, score_at
 from dialogauge.data.splits import message_turns
 

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeGuard
 import orjson
 
 from dialogauge.core import Conversation, Message, Role, ToolCall
-from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
+from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.columns import is_history, named_columns
 from dialogauge.data.formats.fields import conversation_from, labels_of, text_at
@@ -30,6 +30,7 @@ from dialogauge.data.formats.react import unfold
 from dialogauge.data.formats.roles import role_named
 from dialogauge.data.json_values import is_message_list, too_deep
 from dialogauge.data.notes import excerpt
+from dialogauge.data.paths import MISSING, look_up
 from dialogauge.data.reasoning import without_reasoning
 from dialogauge.data.splits import message_turns
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dialogauge.core import ROLES, Conversation, Message, Role, ToolCall
-from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
+from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.blocks import arguments_of, is_result, messages_of, parts_of, result_of
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from, labels_of
@@ -16,6 +16,7 @@ from dialogauge.data.formats.react import unfold
 from dialogauge.data.formats.roles import note_shared, role_named
 from dialogauge.data.json_values import is_message_list
 from dialogauge.data.notes import excerpt
+from dialogauge.data.paths import MISSING, look_up
 from dialogauge.data.reasoning import without_reasoning
 
 _ROLES = frozenset(ROLES)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from dialogauge.data.field_map import MISSING, look_up
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
+from dialogauge.data.paths import MISSING, look_up
 
 _TIMES: Final = (
     *("created_at", "timestamp", "createdAt", "create_time", "created", "sent_at", "time", "date"),

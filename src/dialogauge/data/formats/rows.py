@@ -13,7 +13,6 @@ import orjson
 
 from dialogauge.core import Conversation, FileFault, Message, Place, RecordFault, Role
 from dialogauge.core.values import Value
-from dialogauge.data.field_map import MISSING, look_up
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, fault_in
 from dialogauge.data.formats.columns import (
     USUAL,
@@ -32,6 +31,7 @@ from dialogauge.data.formats.roles import ROLE_ALIASES, note_shared, role_named
 from dialogauge.data.formats.threads import DataRow, Rows, Threads, each_differs, in_threads, whole_rows
 from dialogauge.data.json_values import is_message_list, json_values
 from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, file_fault, record_fault, too_long
+from dialogauge.data.paths import MISSING, look_up
 from dialogauge.data.sources import LineStream
 from dialogauge.data.splits import message_turns
 

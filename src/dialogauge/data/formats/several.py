@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dialogauge.core import Conversation, Rating, RecordFault
+from dialogauge.data.form import SourceForm, Tree
 from dialogauge.data.formats.base import Context, Entry, Outcome, entries, fault_in
 from dialogauge.data.formats.documents import listed
-from dialogauge.data.formats.form import SourceForm, Tree
 from dialogauge.data.formats.order import branch, latest, leaves
-from dialogauge.data.formats.paths import path_of, text_of, word_of
 from dialogauge.data.notes import LONGEST, MESSAGE, too_long
+from dialogauge.data.paths import path_of, text_of, word_of
 from dialogauge.data.sources import LineStream
 
 _BRANCHES: Final = "messages were left out: regenerated or edited, they are on no branch that was shown"
@@ -25,7 +25,7 @@ Item = dict[str, Any]
 
 def several(form: SourceForm) -> bool:
     """Say whether a record of a form may be more, or less, than one conversation."""
-    return bool(form.records or form.group or form.each or form.sides or form.merge or form.ignore) or (
+    return bool(form.document or form.group or form.each or form.sides or form.merge or form.ignore) or (
         form.tree is not None and form.tree.all
     )
 

@@ -18,6 +18,7 @@ from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.payloads import Item
 from dialogauge.data.formats.spans import SpanKind, TraceScore, TraceSpan, sessions_of, span_format
 from dialogauge.data.formats.threads import moment_of
+from dialogauge.data.formats.traced import ScoreForm, scores_in
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import excerpt
 
@@ -33,6 +34,17 @@ _STARTS: Final = (
     *("request_time", "timestamp_ms"),
 )
 _FLAT: Final = "attributes."
+_ASSESSED: Final = ScoreForm(
+    "assessments",
+    "name | assessment_name",
+    " | ".join(f"{at}.{key}" for at in ("result", "feedback") for key in ("score", "value", "label")),
+    "user_id | source.source_id",
+    "result.explanation | rationale",
+    automatic="not annotator_kind | source.source_type=HUMAN",
+    people=".",
+)
+"""The annotations of Phoenix on a span, and the assessments of MLflow on a trace."""
+_ANNOTATED: Final = replace(_ASSESSED, list="annotations")
 _UNITS: Final = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 """From which number on a time is in nano-, micro- and milliseconds, and how many of them are a second."""
 
@@ -135,33 +147,11 @@ def _of_span(record: Any, entry: Entry, *, trace: str | None = None) -> TraceSpa
         "step" if parent or event else "root",
         at,
         text_at(record, "name") or text_at(record, "span_name"),
-        scores=tuple(_annotations(record.get("annotations"))),
+        scores=tuple(scores_in(record, (_ANNOTATED,))),
         metadata={} if parent or at is None else {"timestamp": at},
         event=event,
     )
     return described(span, attributes, _events(record))
-
-
-def _annotations(values: object) -> Iterator[TraceScore]:
-    """Yield the annotations of Phoenix on a span, and the assessments of MLflow on a trace."""
-    for value in values if isinstance(values, list) else ():
-        name = _name_in(value, ("name", "assessment_name")) if isinstance(value, dict) else None
-        result, source = (value.get("result"), value.get("source")) if name else (None, None)
-        result = result if isinstance(result, dict) else value.get("feedback") if name else None
-        source = source if isinstance(source, dict) else {}
-        if name is None or not isinstance(result, dict):
-            continue
-        keys = ("score", "value", "label")
-        score = next((result[key] for key in keys if isinstance(result.get(key), str | int | float)), "")
-        by = text_at(value, "annotator_kind") or text_at(source, "source_type")
-        if score != "":
-            yield TraceScore(
-                name,
-                score,
-                text_at(value, "user_id") or text_at(source, "source_id"),
-                text_at(result, "explanation") or text_at(value, "rationale"),
-                automatic=by != "HUMAN",
-            )
 
 
 def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401  # any JSON value
@@ -184,7 +174,7 @@ def _of_mlflow(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN40
             at=_seconds(info),
             session=text_at(about, "mlflow.trace.session"),
             user=text_at(about, "mlflow.trace.user"),
-            scores=tuple(_annotations(info.get("assessments"))),
+            scores=tuple(scores_in(info, (_ASSESSED,))),
             metadata={"tags": info["tags"]} if info.get("tags") else {},
         )
         for span in spans:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import heapq
+import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
@@ -144,6 +146,8 @@ class JudgingStudy(Study[JudgingResult]):
     """Ratings of words that the input does not hold: they are left out."""
     agents: AgentTally = field(default_factory=AgentTally)
     """Who wrote the dialogues, and how much."""
+    seconds: defaultdict[tuple[str, str | None], float] | None = None
+    """How long each conversation was judged, by id and candidate; None where nobody asks."""
     _database: RunDatabase | None = field(default=None, init=False, repr=False)
     _weeks: dict[tuple[str, str | None], str] = field(default_factory=dict, init=False, repr=False)
     """Of conversations whose time is known, by id and candidate."""
@@ -244,7 +248,10 @@ class JudgingStudy(Study[JudgingResult]):
         conversation = unit.conversation
         if not conversation.messages:
             return (absent(conversation),)
+        began = time.monotonic()
         rows = await self.judge.judge(request_of(unit))
+        if self.seconds is not None:
+            self.seconds[conversation.id, conversation.candidate] += time.monotonic() - began
         old = {t.number for t in conversation.history}
         return tuple(r for r in rows if r.target.turn not in old) if old else rows
 

@@ -29,7 +29,7 @@ _REPLY_TOKENS, _USER_TOKENS, _PROMPT_TOKENS = 256, 96, 4_096
 
 def write_trl(to: TargetFiles) -> dict[str, Path]:
     """Write the rows as they are, and a configuration of accelerate for several GPUs."""
-    write_lines(to.out, to.rows)
+    write_lines(to.out, map(_with_tools_as_text, to.rows))
     files = {"data": to.out}
     if to.kind == "active" or not to.configured:
         return files
@@ -47,6 +47,11 @@ def write_trl(to: TargetFiles) -> dict[str, Path]:
         command = ["trl.scripts.kto", "--config", kto.name]
     line = shlex.join(["accelerate", "launch", "--config_file", accelerate.name, "-m", *command])
     return {**files, "accelerate": place("accelerate.yaml", accelerate, lines={"command": line})}
+
+
+def _with_tools_as_text(row: Row) -> Row:
+    """Return a row with its tools as JSON: a column of objects has the same keys in all rows."""
+    return {**row, "tools": json.dumps(row["tools"], ensure_ascii=False)} if row.get("tools") else row
 
 
 def write_verl(to: TargetFiles) -> dict[str, Path]:

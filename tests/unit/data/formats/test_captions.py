@@ -75,3 +75,24 @@ def test_roles_by_a_map_and_a_third_speaker(tmp_path):
 def test_captions_without_names_are_refused(tmp_path):
     with pytest.raises(FileFault, match="do not say who speaks"):
         read(tmp_path, "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nHello there.\n")
+
+
+CUES = [
+    ("0:00:00", "Ana: Hello,\nis it <i>there</i>?"),
+    ("0:00:02", "Bot: Yes."),
+    ("0:00:05", "Bot: {\\an8}All of it."),
+]
+
+
+@pytest.mark.parametrize("gap", ["\n\n", "\n"])
+@pytest.mark.parametrize("form", ["srt", "sbv"])
+def test_subtitles_without_their_numbers_and_times(tmp_path, form, gap):
+    if form == "srt":
+        cues = [f"{n}\n{at},100 --> {at},900\n{text}" for n, (at, text) in enumerate(CUES, 1)]
+    else:
+        cues = [f"{at}.100,{at}.900\n{text}" for at, text in CUES]
+    (talk,), _ = read(tmp_path, gap.join(cues) + "\n")
+    assert [(m.role, m.text) for m in talk.messages] == [
+        ("user", "Hello, is it there?"),
+        ("assistant", "Yes. All of it."),
+    ]

@@ -159,3 +159,63 @@ def test_a_table_with_chats_in_its_cells_is_no_chat(tmp_path):
     path.write_text('id,chat\n1,"User: Hi\nBot: Hello"\n2,"User: Bye\nBot: Bye"\n')
     with pytest.raises(FileFault, match="as a table it has the columns 'id', 'chat'"):
         list(read_conversations([str(path)]))
+
+
+FENCED = """User: How do I write a log?
+Assistant: Like so:
+```
+User: hi
+---
+Assistant: yo
+```
+That is all.
+User: Thanks
+Assistant: ~~~python
+User = 1
+User: x
+~~~
+"""
+
+
+def test_code_blocks_are_nobodys_words(tmp_path):
+    path = tmp_path / "log.txt"
+    path.write_text(FENCED)
+    reader = read_conversations([str(path)])
+    (talk,) = reader
+    assert [m.role for m in talk.messages] == ["user", "assistant", "user", "assistant"]
+    assert talk.messages[1].text == "Like so:\n```\nUser: hi\n---\nAssistant: yo\n```\nThat is all."
+    (note,) = (note for note in reader.notes if "lines of code" in note.text)
+    assert note.count == 3
+
+
+@pytest.mark.parametrize("after", ["", "\nUser: And?\nAssistant: ```\nx\n```"])
+def test_a_code_block_that_nobody_closes_swallows_nothing(tmp_path, after):
+    path = tmp_path / "log.txt"
+    path.write_text(
+        f"User: How?\nAssistant: ```python\nprint(1)\nUser: Cut off?\nAssistant: ```py\nx\n```{after}\n"
+    )
+    (talk,) = read_conversations([str(path)])
+    assert [m.text for m in talk.messages][:3] == ["How?", "```python\nprint(1)", "Cut off?"]
+    assert len(talk.messages) == (6 if after else 4)
+
+
+def test_what_happened_to_messages_of_a_messenger_is_counted(tmp_path):
+    lines = ("Ana: Hi", "Bot: <Media omitted>", "Ana: This message was deleted", "Bot: \u200eimage omitted")
+    lines += ("Ana: Open? <This message was edited>", "Bot: a.pdf (file attached)")
+    path = tmp_path / "log.txt"
+    path.write_text(
+        "".join(f"01/03/2026, 10:0{n} - {line}\n" for n, line in enumerate(lines)), encoding="utf-8"
+    )
+    reader = read_conversations([str(path)])
+    (talk,) = reader
+    assert [m.text for m in talk.messages if m.role == "user"] == ["Hi", "Open?"]
+    counts = {note.text.partition(":")[0].partition(",")[0]: note.count for note in reader.notes}
+    assert (counts["messages were left out"], counts["messages were edited"]) == (1, 1)
+    assert counts["messages have a file"] == 3
+
+
+def test_who_of_several_in_one_role_spoke_is_kept(tmp_path):
+    path = tmp_path / "log.txt"
+    path.write_text("User: Hi\nAssistant: Yes\nBot: And me\n")
+    (talk,) = read_conversations([str(path)])
+    assert [m.extra.get("speaker") for m in talk.messages] == [None, "Assistant", "Bot"]

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from dialogauge.core import RecordFault
-from dialogauge.data.field_map import MISSING, FieldMap
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.form import read_forms
 from dialogauge.data.formats.base import Context
 from dialogauge.data.formats.described import described_format
-from dialogauge.data.formats.form import read_forms
-from dialogauge.data.formats.paths import condition_of, path_of
 from dialogauge.data.notes import NoteBook
 from dialogauge.data.opening import InputSource
+from dialogauge.data.paths import MISSING, condition_of, path_of
 from dialogauge.data.sources import LineStream
 
 RECORD = {

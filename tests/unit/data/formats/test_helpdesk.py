@@ -124,3 +124,26 @@ def test_what_cannot_be_read_is_a_fault(tmp_path, record, why):
     outcomes, _ = read(tmp_path, intercom(part(1, FIN, "Yes.")), record)
     assert isinstance(outcomes[1], RecordFault)
     assert why in str(outcomes[1])
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_document_lists_tickets_or_conversations_beside_others(tmp_path, indent):
+    asked = [comment(1, 7, "Is it open?"), comment(2, 9, "From nine.")]
+    tickets = [{"id": n, "requester_id": 7, "comments": asked} for n in (1, 2)]
+    people = [{"id": 7, "name": "Ann"}, {"id": 9, "name": "Ben"}]
+    talks = [intercom(part(1, FIN, "From nine.")) | {"id": n} for n in "12"]
+    pages = [
+        {"tickets": [*tickets, 4], "users": people, "count": 3},
+        {"type": "conversation.list", "conversations": [*talks, 4], "admins": people},
+    ]
+    for page in pages:
+        path = tmp_path / "page.json"
+        path.write_text(json.dumps(page, indent=indent))
+        reader = read_conversations([str(path)])
+        *read_rightly, fault = reader
+        assert [f.format for f in reader.files.values()] == ["helpdesk"]
+        assert [(talk.id, said(talk)) for talk in read_rightly] == [
+            (n, [("user", "Is it open?"), ("assistant", "From nine.")]) for n in "12"
+        ]
+        assert isinstance(fault, RecordFault)
+        assert fault.place.file.endswith("record 3")

@@ -172,7 +172,7 @@ def test_what_cannot_be_read_is_a_fault(tmp_path):
     assert len(texts) == 4
     assert "the type 'hologram' cannot be read" in texts[0]
     assert texts[1:] == [
-        "the record is 7: no trace, session, observation or score",
+        "the record is 7: no score and no session and no trace and no observation of langfuse",
         "the trace has the id 4: not a text",
         "the trace holds no message that can be read",
     ]

@@ -111,7 +111,7 @@ def test_what_cannot_be_read_is_a_fault(tmp_path):
     faults = [o.message for o in outcomes if isinstance(o, RecordFault)]
     assert sorted(faults) == [
         "message 1: a content part is 7: not an object",
-        "the record is 4: no run",
-        "the run has the id None and the type 'chain'",
+        "the record is 4: no run of langsmith",
+        "the run is {'id': None, 'trace_id': None, 'run_typ…: it has no 'trace_id'",
         "the trace holds no message that can be read",
     ]

@@ -96,7 +96,7 @@ def test_a_chat_with_a_bot_of_telegram(tmp_path):
     head = {"name": "Shop", "type": "bot_chat", "id": 77}
     (talk,), _ = read(tmp_path, {**head, "messages": messages})
     assert said(talk)[:2] == OPEN
-    assert talk.messages[2].content == ({"type": "file", "media": "photo"},)
+    assert talk.messages[2].content == ({"type": "file", "name": "photos/1.jpg"},)
     with pytest.raises(FileFault, match="who the assistant is: it is of 'Ann"):
         read(tmp_path, {**head, "type": "personal_chat", "messages": messages})
 
@@ -192,3 +192,42 @@ def test_what_is_no_text_on_a_platform_is_kept(tmp_path):
     card = {**BOTPRESS[1], "type": "card", "payload": {"title": "Map"}}
     (talk,), _ = read(tmp_path, [*BOTPRESS, card])
     assert talk.messages[2].content == ({"type": "file", "payload": {"title": "Map"}},)
+
+
+def test_edits_and_deletions_are_counted(tmp_path):
+    said = {"type": "message", "thread_ts": "1.0"}
+    messages = [
+        said | {"user": "U1", "text": "Hi", "ts": "1.0", "edited": {"user": "U1", "ts": "1.1"}},
+        said
+        | {"subtype": "tombstone", "text": "This message was deleted.", "ts": "1.2", "user": "USLACKBOT"},
+        said | {"bot_id": "B1", "text": "Yes", "ts": "2.0"},
+    ]
+    path = tmp_path / "day.json"
+    path.write_text(json.dumps(messages))
+    reader = read_conversations([str(path)])
+    (talk,) = reader
+    assert [m.text for m in talk.messages] == ["Hi", "Yes"]
+    counts = {note.text: note.count for note in reader.notes}
+    assert counts["messages were edited: read as they are now"] == 1
+    assert counts["messages were left out: somebody deleted them"] == 1
+
+
+def test_the_history_of_a_channel_of_slack(tmp_path):
+    messages = [slack(2, "From nine.", bot_id="B1"), slack(1, "Is it open?")]
+    (talk,), _ = read(tmp_path, {"ok": True, "messages": messages, "has_more": False})
+    assert said(talk) == OPEN
+
+
+def test_changes_on_other_messengers_are_counted(tmp_path):
+    head = {"name": "Shop", "type": "bot_chat", "id": 77}
+    messages = [telegram(1, "Ann", "Is it open?", edited_unixtime="3"), telegram(2, "Shop", "From nine.")]
+    (talk,), notes = read(tmp_path, {**head, "messages": messages})
+    assert said(talk) == OPEN
+    assert any(note.startswith("1 message was edited") for note in notes)
+
+
+def test_a_forced_format_without_its_messages_says_which_it_knows(tmp_path):
+    path = tmp_path / "chat.json"
+    path.write_text('[{"text": "Is it open?"}]')
+    with pytest.raises(FileFault, match="no message of teams, discord, telegram"):
+        list(read_conversations([str(path)], format="messenger"))

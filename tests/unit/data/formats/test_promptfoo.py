@@ -170,7 +170,9 @@ def test_a_prompt_in_yaml(tmp_path):
         "- role: user\n  content: a\n  weight: 3",
         "- role: user\n content: a",
         "- role: user",
-        "- role: user\n  content: |+\n    a",
+        "- role: user\n  content: {a: b}",
+        "- role: user\n  content: &a [*a]",
+        "- role: user\n  content: " + "[" * 5000,
         "- role: user\n  content: 'it's'",
     ],
 )

@@ -71,7 +71,7 @@ def test_what_cannot_be_read_is_a_fault(tmp_path):
     silent = call("y", "load", 3, {}, None, trace="t3", thread_id=None)
     outcomes = read(tmp_path, MODEL, silent, {"op_name": "x"}, 4)
     assert sorted(o.message for o in outcomes if isinstance(o, RecordFault)) == [
-        "the record is 4: no call with its operation and trace",
-        "the record is {'op_name': 'x'}: no call with its operation and trace",
+        "the call is {'op_name': 'x'}: it has no 'trace_id'",
+        "the record is 4: no call of weave",
         "the trace holds no message that can be read",
     ]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 from dialogauge.core import Place, RecordFault
@@ -18,9 +19,62 @@ def row(id, turn, *, failure=None, notes=(), candidate=None):
     }
 
 
-def cases(*arguments, **more):
+def suite(*arguments, **more):
     tree = ElementTree.fromstring(b"".join(junit_chunks("run", *arguments, **more)))
-    return {(c.get("classname"), c.get("name")): c for c in tree.iter("testcase")}
+    expect_surefire(tree)
+    return tree
+
+
+def cases(*arguments, **more):
+    return {(c.get("classname"), c.get("name")): c for c in suite(*arguments, **more).iter("testcase")}
+
+
+CASE = ("failure", "skipped", "error", "system-out")
+TIME = re.compile(r"[0-9]*(\.[0-9]{0,3})?")
+
+
+def expect_surefire(suite):
+    """Expect what the schema of Surefire's reports asks of the elements that are written here."""
+    assert suite.tag == "testsuite"
+    assert set(suite.keys()) - {"time", "group"} == {"name", "tests", "errors", "skipped", "failures"}
+    assert TIME.fullmatch(suite.get("time", "0"))
+    for case in suite:
+        assert case.tag == "testcase"
+        assert {"name", "time"} <= set(case.keys()) <= {"name", "time", "classname", "group"}
+        assert TIME.fullmatch(case.get("time"))
+        inside = [part.tag for part in case]
+        assert inside == sorted(inside, key=CASE.index)  # in this order, and nothing else
+        assert all(inside.count(tag) <= 1 for tag in CASE[1:])
+        for part in case:
+            assert len(part) == 0
+            wanted = {"failure": {"type"}, "error": {"type"}}.get(part.tag, set())
+            allowed = {"message"} if part.tag != "system-out" else set()
+            assert wanted <= set(part.keys()) <= wanted | allowed
+
+
+def test_a_suite_has_counts_and_times():
+    gates = {
+        "failed<=0": GateResult(met=False, value=1.0, sentence="no"),
+        "failed<=1": GateResult(True, 1.0, ""),
+    }
+    absent, timeout = {"kind": "absent", "message": ""}, {"kind": "timeout", "message": "late"}
+    rows = [
+        row("a", 1),
+        row("b", 1, failure=timeout),
+        row("c", None, failure=absent),
+        row("c", 1, candidate="x"),
+    ]
+    tree = suite(rows, gates, "stopped", [RecordFault("no")], {("a", None): 1234.5678, ("c", "x"): 0.25})
+    assert {key: tree.get(key) for key in ("name", "tests", "errors", "skipped", "failures", "time")} == {
+        "name": "run",
+        "tests": "8",
+        "errors": "3",
+        "skipped": "1",
+        "failures": "1",
+        "time": "1234.818",
+    }
+    times = {case.get("name"): case.get("time") for case in tree if case.get("time") != "0.000"}
+    assert times == {"a": "1234.568", "c (x)": "0.250"}
 
 
 def test_a_gate_that_is_not_met_is_a_failure():

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from dialogauge.core import Role
 from dialogauge.core.shape import Misfit, read_as
 from dialogauge.core.values import Value
-from dialogauge.data.formats.paths import condition_of, path_of
+from dialogauge.data.paths import condition_of, path_of
 
 Paths = str | tuple[str, ...]
 Words = Mapping[str, str | int | float]
@@ -109,6 +109,16 @@ class SourceForm(MessagePart):
     """Keys beside that list, which paths find under @document."""
     group: str | None = None
     """In a record: what those have in common that are one conversation, and stand together as @rows."""
+    speaker: str | None = None
+    """Who says a record that is one message, in the conversation of its group."""
+    name: str | None = None
+    """The name of that speaker."""
+    bot: str | None = None
+    """A condition on it: an assistant speaks. Where none does, a map says who it is."""
+    deleted: str | None = None
+    """A condition on it: somebody deleted it. It is left out, and counted."""
+    edited: str | None = None
+    """A condition on it: it was changed. It is read, and counted."""
     each: str | None = None
     """A list in the record: each object or name (@each) in it is a conversation, with the record beside."""
     sides: tuple[Any, ...] = ()
@@ -195,7 +205,7 @@ class SourceForm(MessagePart):
     note: str | None = None
     """What was said with the score of a record."""
     rater: str | None = None
-    turn: str | None = None
+    rated_turn: str | None = None
     """The turn that has that score."""
     scale: str | None = None
     """The lowest and the highest score: another is a fault."""
@@ -281,7 +291,7 @@ def _paths(form: SourceForm) -> Iterator[str]:
 _ONE: Final = (
     *("records", "group", "each", "user", "candidate", "scenario", "context", "profile", "language"),
     *("system", "inner", "answer", "role", "thinking", "files", "shown", "order", "same", "note", "rater"),
-    *("turn", "scale", "reply_note", "reply_rater"),
+    *("rated_turn", "scale", "reply_note", "reply_rater"),
 )
 
 

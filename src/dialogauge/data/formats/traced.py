@@ -1,0 +1,216 @@
+"""Traces of a tracer that an entry describes: a table for each kind of its records says where what stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, Final
+
+from dialogauge.core.values import Value
+from dialogauge.data.form import Paths, listed, scored
+from dialogauge.data.formats.base import Entry, TextFormat, fault_in
+from dialogauge.data.formats.fields import asks_people, list_at
+from dialogauge.data.formats.spans import (
+    SpanKind,
+    TraceScore,
+    TraceSpan,
+    inner_records,
+    sessions_of,
+    span_format,
+)
+from dialogauge.data.formats.threads import moment_of
+from dialogauge.data.notes import excerpt
+from dialogauge.data.paths import MISSING, condition_of, is_there, path_of
+
+AROUND = "@outer"
+"""The record around an inner one, in its paths."""
+
+
+class ScoreForm(Value):
+    """The scores of a record; all paths but the first begin at a score."""
+
+    list: str = "."
+    """Where they stand, in the record."""
+    name: str | None = None
+    """Without it they stand by their names."""
+    value: str = "value"
+    rater: str | None = None
+    note: str | None = None
+    of_session: str | None = None
+    """Whether it is of a whole session: a condition."""
+    automatic: Paths = ()
+    """Conditions, of which one is met where an evaluator gave it."""
+    people: Paths = ()
+    """The same of a person; where none is met, its name says who gives it."""
+
+
+class TraceForm(Value):
+    """One kind of record; `@outer` in a path is the record around it."""
+
+    when: Paths = ()
+    """Conditions that it meets, all of them."""
+    records: str | None = None
+    """The list of records in a page."""
+    inner: tuple[str, ...] = ()
+    """The lists of records within it; these have its trace, session and time where they name none."""
+    trace: str | None = None
+    """Without it the record holds others, and is no step of a trace itself."""
+    id: str | None = None
+    session: str | None = None
+    user: str | None = None
+    time: str | None = None
+    name: str = "name"
+    input: str = "input"
+    output: str = "output"
+    model: str | None = None
+    kinds: Mapping[SpanKind, Paths] = field(default_factory=dict)
+    """Kind of a step -> conditions, of which one is met. Any other step is the whole trace."""
+    drop: tuple[str, ...] = ()
+    """Keys of the input that are none of it."""
+    scores: tuple[ScoreForm, ...] = ()
+    """The first of them that stand there."""
+    about: tuple[str, ...] = ()
+    """What is kept as metadata of the whole trace, maybe with ` as NAME`; as `*`, each key of it."""
+
+
+def traced_format(name: str, forms: Mapping[str, TraceForm]) -> TextFormat:
+    """Return the format of a tracer whose records have one of several forms, the first that fits."""
+    tracer = _Tracer(name, tuple(_Kind(kind, form) for kind, form in forms.items()))
+    return span_format(name, tracer.recognises, tracer.spans, sessions_of)
+
+
+class _Kind:
+    """One kind of record of a tracer, ready to be read."""
+
+    def __init__(self, name: str, form: TraceForm) -> None:
+        self.name, self.form = name, form
+        self.when = [condition_of(one) for one in listed(form.when)]
+        names = ("trace", "id", "time", "name", "input", "output", "session", "user", "model")
+        self._read = [_nothing if (path := getattr(form, n)) is None else path_of(path) for n in names]
+        self._kinds = [(kind, condition_of(one)) for kind, of in form.kinds.items() for one in listed(of)]
+
+    def fits(self, record: Any) -> bool:  # noqa: ANN401  # any JSON value
+        """Say whether a record is of this kind."""
+        return all(condition(record) for condition in self.when)
+
+    def span(self, record: Mapping[str, Any], outer: TraceSpan) -> TraceSpan:
+        """Return what a record says of its step."""
+        trace, id, time, name, asked, replied, session, user, model = [read(record) for read in self._read]
+        at = moment_of(time)
+        if self.form.drop and isinstance(asked, dict):
+            asked = {key: value for key, value in asked.items() if key not in self.form.drop}
+        met = [kind for kind, condition in self._kinds if condition(record)]
+        return TraceSpan(
+            _text(trace) or outer.trace,
+            _text(id) or "",
+            met[0] if met else "root",
+            outer.at if at is None else at,
+            _text(name),
+            None if asked is MISSING else asked,
+            None if replied is MISSING else replied,
+            session=_text(session) or outer.session,
+            user=_text(user),
+            candidate=_text(model),
+            scores=tuple(scores_in(record, self.form.scores)) if self.form.scores else (),
+            metadata={} if "step" in met or not self.form.about else _about(record, self.form.about),
+        )
+
+
+class _Tracer(Value):
+    """Reads the records of a tracer."""
+
+    name: str
+    kinds: tuple[_Kind, ...]
+
+    def recognises(self, record: Any) -> bool:  # noqa: ANN401  # any JSON value
+        first = next(iter(self._in_page(record)), None)
+        begins = (kind for kind in self.kinds if kind.form.id is not None or kind.form.inner)
+        return isinstance(first, dict) and any(kind.fits(first) for kind in begins)
+
+    def spans(self, record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401  # any JSON value
+        for value in self._in_page(record):
+            yield from self._within(value, value, _NO_SPAN, entry)
+
+    def _in_page(self, record: Any) -> list[Any]:  # noqa: ANN401  # any JSON value
+        return inner_records(record, next((k.form.records for k in self.kinds if k.form.records), ""))
+
+    def _within(
+        self,
+        value: Any,  # noqa: ANN401  # any JSON value
+        record: Any,  # noqa: ANN401  # the same with what is around it
+        outer: TraceSpan,
+        entry: Entry,
+    ) -> Iterator[TraceSpan]:
+        """Yield the step that a record is, and those within it; scores within it are its own."""
+        only = self.kinds[0] if len(self.kinds) == 1 else None
+        kind = next((kind for kind in self.kinds if kind.fits(record)), only)
+        if not isinstance(value, dict) or kind is None:
+            kinds = " and no ".join(one.name for one in self.kinds)
+            raise fault_in(entry, f"the record is {excerpt(value)}: no {kinds} of {self.name}")
+        span, form = kind.span(record, outer), kind.form
+        if form.trace is not None and not span.trace:
+            key = form.trace.split(" | ")[0]
+            what = f"has the {key} {excerpt(value[key])}: not a text" if value.get(key) else ""
+            raise fault_in(entry, f"the {kind.name} {what or f'is {excerpt(value)}: it has no {key!r}'}")
+        inner = [
+            step
+            for path in form.inner
+            for one in list_at(value, path)
+            if isinstance(one, dict)
+            for step in self._within(one, {**one, AROUND: value}, span, entry)
+        ]
+        if scores := [score for step in inner if not step.id for score in step.scores]:
+            span = replace(span, scores=(*span.scores, *scores))
+        if form.trace is not None:
+            yield span
+        yield from (step for step in inner if step.id or form.trace is None)
+
+
+_NO_SPAN: Final = TraceSpan("")
+
+
+def _nothing(record: object) -> Any:  # noqa: ANN401  # any JSON value
+    del record
+    return MISSING
+
+
+def _meets_one(record: Any, when: Paths) -> bool:  # noqa: ANN401  # any JSON value
+    return any(condition_of(one)(record) for one in listed(when))
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _about(record: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]:
+    about: dict[str, Any] = {}
+    for path in paths:
+        where, name = scored(path)
+        value = path_of(where)(record)
+        about |= {name: value} if name != "*" else value if isinstance(value, dict) else {}
+    return {name: value for name, value in about.items() if is_there(value)}
+
+
+def scores_in(record: Any, forms: Sequence[ScoreForm]) -> Iterator[TraceScore]:  # noqa: ANN401
+    """Yield the scores of a record, as the first form says that has any."""
+    for form in forms:
+        value = path_of(form.list)(record)
+        rows = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+        named: list[tuple[Any, Any]] = [pair for row in rows if isinstance(row, dict) for pair in row.items()]
+        if form.name is not None:
+            named = [(path_of(form.name)(row), row) for row in rows]
+        for name, row in named:
+            score = path_of(form.value)(row)
+            if isinstance(name, str) and name and isinstance(score, str | int | float) and score != "":
+                automatic = _meets_one(row, form.automatic)
+                asks = _meets_one(row, form.people) or asks_people(name)
+                yield TraceScore(
+                    name,
+                    score,
+                    _text(path_of(form.rater)(row)) if form.rater else None,
+                    _text(path_of(form.note)(row)) if form.note else None,
+                    of_session=form.of_session is not None and condition_of(form.of_session)(row),
+                    automatic=automatic or not asks,
+                )
+        if named:
+            return
