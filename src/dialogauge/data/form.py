@@ -36,6 +36,8 @@ class Tree(Value):
     """Whether each branch is a conversation; what stands on several is rated on the first alone."""
     rank: str | None = None
     """In a message: which of `children` is the first."""
+    message: str | None = None
+    """In an item of the tree: the message, if it has one. Other paths begin there."""
 
 
 class FileBeside(Value):
@@ -63,6 +65,21 @@ class Calls(Value):
     result: str | None = None
     first: bool = False
     """Whether they come before the text of the message."""
+    only: bool = False
+    """Whether a message that calls has no other text."""
+
+
+class ListedRatings(Value):
+    """Ratings that the record lists; paths begin in one of them, and @record is the record."""
+
+    list: str
+    dimension: str = "dimension"
+    score: str = "score"
+    scores: str | None = None
+    """In place of these: a table of dimensions and scores."""
+    notes: str | None = None
+    """A table of dimensions and what was said with their scores."""
+    rater: str | None = None
 
 
 class MessagePart(Value):
@@ -77,6 +94,8 @@ class MessagePart(Value):
     shown: str | None = None
     """An object of what is shown beside the text, by its kinds."""
     tools: Calls | None = None
+    block: str | None = None
+    """The type of a provider's block that it is."""
 
 
 class SourceForm(MessagePart):
@@ -101,7 +120,7 @@ class SourceForm(MessagePart):
     edited: str | None = None
     """A condition on it: it was changed. It is read, and counted."""
     each: str | None = None
-    """A list in the record: each object in it is a conversation, with what the record says beside."""
+    """A list in the record: each object or name (@each) in it is a conversation, with the record beside."""
     sides: tuple[Any, ...] = ()
     """Lists of words: for each a conversation, in whose paths $1, $2 are these words."""
     merge: bool = False
@@ -137,7 +156,7 @@ class SourceForm(MessagePart):
     inner: str | None = None
     """In the message: a list of messages that stand in its place."""
     set: Mapping[str, str] = field(default_factory=dict)
-    """Key of a plain message -> path of what stands there instead; nothing where there is none."""
+    """Key of a message -> path of what stands there instead; nothing where there is none."""
     exchange: tuple[str, str] | None = None
     """In place of messages: the prompts and the replies of a record, a text or a list each."""
     answer: str | None = None
@@ -146,6 +165,8 @@ class SourceForm(MessagePart):
     """Whether the last exchange alone is judged, as where one reply was rated."""
     asker: tuple[str, str] | None = None
     """Two paths, in the message and in the record: equal, the user speaks; else the assistant."""
+    replier: tuple[str, str] | None = None
+    """The same of the assistant."""
     role: str | None = None
     """In the message: who speaks."""
     roles: Mapping[str, Role] = field(default_factory=dict)
@@ -177,8 +198,12 @@ class SourceForm(MessagePart):
     """Path of a score, maybe with ` as DIMENSION` -> what its words mean; nothing where they say it."""
     rated_replies: Mapping[str, Words] = field(default_factory=dict)
     """The same in a message."""
+    reply_note: str | None = None
+    """In the message: what was said with the first of these scores."""
+    reply_rater: str | None = None
+    rating_rows: ListedRatings | None = None
     note: str | None = None
-    """What was said with that score."""
+    """What was said with the score of a record."""
     rater: str | None = None
     rated_turn: str | None = None
     """The turn that has that score."""
@@ -187,7 +212,7 @@ class SourceForm(MessagePart):
     about: tuple[str, ...] | None = None
     """Keys of a record that are kept as metadata; without it all that are not read."""
     drop: tuple[str, ...] = ()
-    """Keys of a record that are not."""
+    """Keys of a record that are not, or of its profile (profile.KEY)."""
     says: Mapping[str, str] = field(default_factory=dict)
     """Condition -> a note on each record that meets it."""
     doubts: Mapping[str, str] = field(default_factory=dict)
@@ -253,20 +278,20 @@ def _paths(form: SourceForm) -> Iterator[str]:
     """Yield the paths of an entry."""
     yield from (of for name in _ONE if (of := getattr(form, name)) is not None)
     yield from (*listed(form.messages), *listed(form.id), *form.skip, *form.only)
-    yield from (*(form.asker or ()), *(form.pair or ()), *(form.exchange or ()))
+    yield from (*(form.asker or ()), *(form.replier or ()), *(form.pair or ()), *(form.exchange or ()))
     yield from (*form.set.values(), *form.rest)
     for value in form.metadata.values():
         yield from [value] if isinstance(value, str) else value.values()
     yield from (of for part in (form, *form.parts.values()) for of in listed(part.text))
     yield from (scored(of)[0] for of in (*form.rated, *form.rated_replies))
-    for inner in (form.tree, form.tools, *form.parts.values()):
+    for inner in (form.tree, form.tools, form.rating_rows, *form.parts.values()):
         yield from () if inner is None else (of for of in vars(inner).values() if isinstance(of, str))
 
 
 _ONE: Final = (
     *("records", "group", "each", "user", "candidate", "scenario", "context", "profile", "language"),
     *("system", "inner", "answer", "role", "thinking", "files", "shown", "order", "same", "note", "rater"),
-    *("rated_turn", "scale"),
+    *("rated_turn", "scale", "reply_note", "reply_rater"),
 )
 
 

@@ -4,9 +4,9 @@
     a.*.b           b of each item of the list a; of an object each value, with its key under @key
     a[type=x,y].b   b of those items of a, or of the object a, whose type is x or y
     a[type!=x].b    b of the others; what is missing is null
-    a[id={c}].b     the same, where c says the value
+    a[id={c}].b     the same, where c says the value, or lists the values
     a[{c}].b        b of what stands in the object a under the key that c says
-    a[not b:text].c c of those that meet any other condition
+    a[not b:text].c c of those that meet any other condition; in [.~x] it is on a itself
     a!.b            b of the JSON that stands in the text a
     a~pattern       what the pattern, or its first group, finds at the beginning of the text a
     <a              the text of the HTML a
@@ -139,11 +139,20 @@ def is_there(value: object) -> bool:
     return not isinstance(value, str | list | dict) or (len(value) > 0 and value != _EMPTY_BLOCKS)
 
 
+def there(path: str, record: Any) -> Any:  # noqa: ANN401  # any JSON value
+    """Return what stands under a path; None for nothing."""
+    value = path_of(path)(record)
+    return None if value is MISSING else value
+
+
 def text_of(value: object) -> str | None:
-    """Return a text, a number as one, and the texts of a list as lines; None for anything else."""
+    """Return a text, a number as one, the texts of a list and a table as lines; None for anything else."""
     if isinstance(value, list):
         texts = [text for one in value if (text := text_of(one)) is not None]
         return "\n".join(texts) if texts and len(texts) == len(value) else None
+    if isinstance(value, dict):
+        lists = {key: ", ".join(map(str, of)) if isinstance(of, list) else of for key, of in value.items()}
+        return "\n".join(f"{key}: {of}" for key, of in lists.items() if is_there(of)) or None
     return value if isinstance(value, str) else word_of(value) if type(value) in (int, float) else None
 
 
@@ -218,22 +227,20 @@ def _walk(steps: tuple[Any, ...], value: Any, root: Any = None) -> Any:  # noqa:
         if value is MISSING:
             break
         if step == "*":
-            values = (
-                [{"@key": key, **one} for key, one in value.items() if isinstance(one, dict)]
-                if (isinstance(value, dict))
-                else value
-            )
+            if isinstance(value, dict):
+                pairs = value.items()
+                value = [{"@key": key, **one} if isinstance(one, dict) else one for key, one in pairs]
             inner = (
-                (_walk(steps[number + 1 :], one, root) for one in values) if isinstance(values, list) else ()
+                (_walk(steps[number + 1 :], one, root) for one in value) if isinstance(value, list) else ()
             )
             several = (each if isinstance(each, list) else [each] for each in inner if is_there(each))
             return [one for each in several for one in each]
         if step == "!":
             value = _parsed(value)
         elif isinstance(step, tuple):
-            value = _filtered(
-                value, step[0], [word(root) if callable(word) else word for word in step[2]], step[1]
-            )
+            words = (word(root) if callable(word) else word for word in step[2])
+            words = (each if isinstance(each, list) else [each] for each in words)
+            value = _filtered(value, step[0], [one for each in words for one in each], negated=step[1])
         elif callable(step):
             if isinstance(value, list):
                 value = [one for one in value if step(one)]
@@ -246,12 +253,11 @@ def _walk(steps: tuple[Any, ...], value: Any, root: Any = None) -> Any:  # noqa:
     return value
 
 
-def _filtered(value: Any, key: str | None, words: list[Any], negated: bool) -> Any:  # noqa: ANN401, FBT001
+def _filtered(value: Any, key: str | None, words: list[Any], *, negated: bool) -> Any:  # noqa: ANN401
     """Return the items of a list, the object or the row of a table that a filter leaves."""
     if key is None:
-        return (
-            value.get(words[0], MISSING) if isinstance(value, dict) and isinstance(words[0], str) else MISSING
-        )
+        named = isinstance(value, dict) and isinstance(words[0], str)
+        return value.get(words[0], MISSING) if named else MISSING
     words = [word_of(word) for word in words]
 
     def fits(of: Any) -> bool:  # noqa: ANN401  # any JSON value
@@ -259,7 +265,7 @@ def _filtered(value: Any, key: str | None, words: list[Any], negated: bool) -> A
 
     if isinstance(value, list):
         return [one for one in value if fits(look_up(one, key))]
-    own = look_up(value, key)
+    own = value if key == "." else look_up(value, key)
     if isinstance(own, list):
         at = next((n for n, one in enumerate(own) if fits(one)), len(own))
         return {k: of[at] for k, of in value.items() if isinstance(of, list) and at < len(of)}

@@ -8,7 +8,6 @@ from dialogauge.core import UsageError
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Format, Sample
 from dialogauge.data.formats.chat import CAPTIONS, CHAT
-from dialogauge.data.formats.chat_apps import CHATGPT
 from dialogauge.data.formats.coding_agents import AIDER, CLAUDE_CODE
 from dialogauge.data.formats.csv_table import CSV, mapped_format
 from dialogauge.data.formats.documents import wrapped_format
@@ -26,16 +25,16 @@ from dialogauge.data.formats.lists import (
     TURNS,
 )
 from dialogauge.data.formats.openai import OPENAI
-from dialogauge.data.formats.rated_studies import RECLLMSIM, USS
+from dialogauge.data.formats.rated_studies import USS
 from dialogauge.data.formats.rendered import TEMPLATE, TEMPLATE_TEXT
 from dialogauge.data.formats.requests import REQUESTS
-from dialogauge.data.formats.role_play import SOTOPIA
 from dialogauge.data.formats.rows import ROWS
 from dialogauge.data.formats.sources import (
     ARENA,
     AUTOTOD,
     BRAINTRUST,
     CHARACTERBENCH,
+    CHATGPT,
     CLAUDE,
     CODEX,
     GEMINI,
@@ -49,6 +48,8 @@ from dialogauge.data.formats.sources import (
     OASST,
     OPENAI_AGENTS,
     RASA,
+    RECLLMSIM,
+    SOTOPIA,
     TAU,
     TAU2,
     ULTRAFEEDBACK,

@@ -14,6 +14,7 @@ from dialogauge.data.field_map import FieldMap
 from dialogauge.data.form import Calls, MessagePart, SourceForm, listed, scored
 from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, TextFormat, fault_in
 from dialogauge.data.formats.documents import ListedFormat, read_beside
+from dialogauge.data.formats.facts import ITEMS, about_of, kept_of, scores_of
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
 from dialogauge.data.formats.openai import NO_MESSAGES, MessageReader, unknown_role
 from dialogauge.data.formats.order import in_time
@@ -27,16 +28,12 @@ from dialogauge.data.formats.several import (
     shown_branch,
     units_of,
 )
-from dialogauge.data.notes import IdPlaces, NoteBook, excerpt
-from dialogauge.data.paths import HOLE, MISSING, condition_of, is_there, path_of, text_of, word_of
-from dialogauge.data.ratings import score_at
+from dialogauge.data.notes import NoteBook, excerpt
+from dialogauge.data.paths import HOLE, MISSING, condition_of, is_there, path_of, text_of, there, word_of
 from dialogauge.data.sources import LineStream
 
 _EMPTY: Final = "they say nothing"
 _VERSIONS: Final = "versions beside the one that was chosen"
-ITEMS: Final = "@"
-"""The messages of a record, in its paths."""
-
 Item = dict[str, Any]
 
 
@@ -109,21 +106,40 @@ def converted(record: Any, form: SourceForm, entry: Entry) -> Conversation:  # n
 def conversations(record: Any, form: SourceForm, entry: Entry) -> Iterator[Outcome]:  # noqa: ANN401
     """Yield the conversations in a record: of its sides, of what it lists, and of the branches of a tree."""
     ids: dict[str, int] = {}
-    if why := next((why for condition, why in form.ignore.items() if condition_of(condition)(record)), None):
-        entry.leave_out(why, what="records")
-        return
     for side in form.sides or (form,):
-        values = [record] if side.each is None else path_of(side.each)(record)
-        for number, value in enumerate(values if isinstance(values, list) else [values], start=1):
+        for number, one in enumerate(_units(record, side.each), start=1):
             try:
-                if side.each is not None and not isinstance(value, dict):
-                    raise fault_in(entry, f"{side.each} {number} is {excerpt(value)}: not an object")
-                one = value if side.each is None else {**record, **value, "@number": number}
+                if not isinstance(one, dict) and side.each is not None:
+                    raise fault_in(entry, f"{side.each} {number} is {excerpt(one)}: no object and no name")
                 for talk in _branches(one, side, entry):
                     ids[talk.id] = ids.get(talk.id, 0) + 1
                     yield talk if ids[talk.id] == 1 else _renamed(talk, f"{talk.id}__{ids[talk.id]}")
             except RecordFault as fault:
                 yield fault
+
+
+def _units(record: Any, each: str | None) -> list[Any]:  # noqa: ANN401  # any JSON value
+    """Return what in a record is a conversation each, with what the record says beside."""
+    if each is None:
+        return [record]
+    values = path_of(each)(record)
+    if isinstance(values, list) and all(isinstance(one, str) for one in values):
+        return [{**record, "@each": one} for one in dict.fromkeys(values)]
+    return [
+        {**record, **one, "@number": number} if isinstance(one, dict) else one
+        for number, one in enumerate(values if isinstance(values, list) else [values], start=1)
+    ]
+
+
+def _answer_calls(spoken: list[Item]) -> None:
+    """Give each result of a tool without an id that of the last call of its name, else of the last call."""
+    calls: list[Item] = []
+    for one in spoken:
+        if isinstance(one.get("content"), list):
+            calls += [b for b in one["content"] if isinstance(b, dict) and b.get("type") == "tool_use"]
+        elif one.get("role") == "tool" and calls and "tool_call_id" not in one:
+            own = [call for call in calls if call["name"] == one.get("name")] or calls
+            one["tool_call_id"] = own[-1]["id"]
 
 
 def _one_of(messages: list[Item]) -> Item:
@@ -147,19 +163,22 @@ def _renamed(talk: Conversation, id: str) -> Conversation:
 def _branches(record: Any, form: SourceForm, entry: Entry) -> Iterator[Conversation]:  # noqa: ANN401
     """Yield the conversation of a record, or those on all branches of its tree."""
     record = _with_context(record, form, entry)
-    for notes, note in ((form.says, entry.recognise), (form.doubts, entry.assume)):
-        for condition, text in notes.items():
-            if condition_of(condition)(record):
-                note(text)
     for condition, text in form.needs.items():
         if not condition_of(condition)(record):
-            raise fault_in(entry, HOLE.sub(lambda hole: excerpt(_there(hole[1], record)), text))
+            raise fault_in(entry, _worded(text, record))
+    if why := next((why for condition, why in form.ignore.items() if condition_of(condition)(record)), None):
+        entry.leave_out(why, what="records")
+        return
     for path, text in form.rest.items():
-        if isinstance(several := path_of(path)(record), list) and len(several) > 1:
-            entry.leave_out(text, len(several) - 1)
+        if isinstance(values := path_of(path)(record), list) and len(values) > 1:
+            entry.leave_out(text, len(values) - 1)
     items = _items(record, form, entry)
     if form.tree is None or not form.tree.all:
-        yield _conversation({**record, ITEMS: items}, _ordered(items, record, form, entry), form, entry)
+        shown = _ordered(items, record, form, entry)
+        if form.tree is not None and form.tree.message is not None:
+            messages = map(path_of(form.tree.message), shown)
+            items = shown = [message for message in messages if isinstance(message, dict)]
+        yield _conversation({**record, ITEMS: items}, shown, form, entry)
         return
     rated: set[int] = set()
     for branch in all_branches([*flat(items, form.tree, None, entry)], form.tree, entry):
@@ -168,22 +187,23 @@ def _branches(record: Any, form: SourceForm, entry: Entry) -> Iterator[Conversat
         yield _conversation({**record, ITEMS: shown}, shown, form, entry)
 
 
-def _there(path: str, record: Any) -> Any:  # noqa: ANN401  # any JSON value
-    value = path_of(path)(record)
-    return None if value is MISSING else value
+def _worded(text: str, record: Any) -> str:  # noqa: ANN401  # any JSON value
+    """Return words about a record with what stands there."""
+    return HOLE.sub(lambda hole: excerpt(there(hole[1], record)), text)
 
 
 def _with_context(record: Any, form: SourceForm, entry: Entry) -> Item:  # noqa: ANN401  # any JSON value
     """Return a record with what its paths find beside it."""
-    label = entry.context.source.label
+    label, path = entry.context.source.label, entry.context.source.path
     about = {"@made": entry.made_id, "@file": label, "@stem": re.sub(r"\.jsonl?(\.gz)?$", "", label)}
     own: Item = {**(record if isinstance(record, dict) else {}), **about}
+    own["@path"] = [] if path is None else [*path.resolve().parts[:-1], path.name.removesuffix(".gz")]
     if (file := form.beside) is None:
         return own
     kind = list if file.list else dict
     beside = read_beside(entry.context, file.file, file.what, kind, above=file.above)
     own |= {"@beside": beside, "@document": own.get("@document") or beside}
-    key = None if file.key is None else _there(file.key, own)
+    key = None if file.key is None else there(file.key, own)
     if is_there(key) and path_of(f"@beside[{{{file.key}}}]")(own) is MISSING:
         what = f"records are read without the {file.what} that they name: these were not found ({file.file})"
         entry.assume(what, hint=f"put the file beside them, or up to {file.above} folders above")
@@ -197,6 +217,7 @@ def _conversation(record: Item, items: Sequence[Item], form: SourceForm, entry: 
         for number, item in enumerate(items, start=1)
         for one in _Speaker(record, form, entry, number).messages(item)
     ]
+    _answer_calls(spoken)
     if form.plain == "items":
         spoken = messages_in(spoken) or []
     if form.together:
@@ -206,9 +227,9 @@ def _conversation(record: Item, items: Sequence[Item], form: SourceForm, entry: 
     if form.answer is not None:
         reply = path_of(form.answer)(record)
         if not isinstance(reply, str):
-            raise fault_in(entry, f"the {form.answer} is {excerpt(_there(form.answer, record))}: not a text")
+            raise fault_in(entry, f"the {form.answer} is {excerpt(there(form.answer, record))}: not a text")
         spoken.append({"role": "assistant", "content": reply})
-    system = None if form.system is None or not spoken else _lines(path_of(form.system)(record))
+    system = None if form.system is None or not spoken else text_of(path_of(form.system)(record))
     prompt = [{"role": "system", "content": system}] if system else []
     labels = MESSAGE_KEYS | {scored(path)[1] for path in form.rated_replies}
     ordered = form.order is not None or form.tree is not None
@@ -216,29 +237,16 @@ def _conversation(record: Item, items: Sequence[Item], form: SourceForm, entry: 
     messages = reader.read([*prompt, *spoken]) if spoken else ()
     if not spoken:
         entry.recognise(NO_MESSAGES)
-    about = _about(record, form, entry, rated=bool(spoken))
+    for notes, note in ((form.says, entry.recognise), (form.doubts, entry.assume)):
+        for condition, text in notes.items():
+            if condition_of(condition)(record):
+                note(text)
+    about = about_of(record, form, entry, rated=bool(spoken))
     talk = conversation_from(about, messages, reader.rated, entry, messages_key="messages")
-    more = {name: of for name, path in form.metadata.items() if is_there(of := _kept(path, record))}
+    more = {name: of for name, path in form.metadata.items() if is_there(of := kept_of(path, record))}
     if form.judged == "last" and messages:
         more[PREFIX] = talk.turns[-1].start
     return replace(talk, metadata={**talk.metadata, **more}) if more else talk
-
-
-def _kept(paths: str | Mapping[str, str], record: Item) -> Any:  # noqa: ANN401  # any JSON value
-    """Return what stands under a path, or the tables that are made of a list."""
-    if isinstance(paths, str):
-        return path_of(paths)(record)
-    rows, columns = path_of(paths["list"])(record), {k: path_of(of) for k, of in paths.items() if k != "list"}
-    rows = [{name: read(row) for name, read in columns.items()} for row in rows if isinstance(row, dict)]
-    return [{name: of for name, of in row.items() if of is not MISSING} for row in rows]
-
-
-def _lines(value: object) -> str | None:
-    """Return a text, or a table as lines."""
-    if not isinstance(value, dict):
-        return text_of(value)
-    lists = {key: ", ".join(map(str, of)) if isinstance(of, list) else of for key, of in value.items()}
-    return "\n".join(f"{key}: {of}" for key, of in lists.items() if is_there(of))
 
 
 def _items(record: Any, form: SourceForm, entry: Entry) -> list[Item]:  # noqa: ANN401  # any JSON value
@@ -345,8 +353,8 @@ class _Speaker:
             self.entry.leave_out(form.left_out or why)
             return
         for condition, text in form.messages_need.items():
-            if not condition_of(condition)(item):
-                raise fault_in(self.entry, f"message {self.number} is {excerpt(item)}: {text}")
+            if not condition_of(condition)({**item, "@record": self.record}):
+                raise fault_in(self.entry, f"message {self.number}: {_worded(text, item)}")
         if form.pair is not None:
             yield from self._pair(item, *form.pair)
             return
@@ -358,6 +366,7 @@ class _Speaker:
             self.entry.leave_out(form.left_out or _EMPTY)
             return
         kept = {key: item[key] for key in form.keep if is_there(item.get(key))}
+        kept |= {key: of for key, path in form.set.items() if is_there(of := path_of(path)(item))}
         yield {"role": role, "content": content, **kept, **(self._rated(item) if role == "assistant" else {})}
 
     def _pair(self, item: Item, prompt: str, reply: str) -> Iterator[Item]:
@@ -390,7 +399,18 @@ class _Speaker:
         yield {**own, **self._rated(item)}
 
     def _rated(self, item: Item) -> Item:
-        return {} if item.get("@rated") else _scores(item, self.form.rated_replies)
+        """Return the scores of a reply, with what was said with them, and by whom."""
+        item, form = {**item, "@record": self.record}, self.form
+        scores = {} if item.get("@rated") else scores_of(item, form.rated_replies)
+        note, rater = (there(path, item) if path else None for path in (form.reply_note, form.reply_rater))
+        if note is None and rater is None:
+            return scores
+        first = next(iter(scores), None)
+        beside = {"rater": rater} if rater else {}
+        return {
+            name: {"score": of, **beside, **({"note": note} if note and name == first else {})}
+            for name, of in scores.items()
+        }
 
     def _edited(self, text: str) -> str:
         for pattern, instead in self.form.edit.items():
@@ -418,24 +438,25 @@ class _Speaker:
         return None
 
     def _role(self, item: Item) -> str:
-        if self.form.asker is not None:
-            own, asking = path_of(self.form.asker[0])(item), path_of(self.form.asker[1])(self.record)
+        if (sides := self.form.asker or self.form.replier) is not None:
+            own, asking = path_of(sides[0])(item), path_of(sides[1])(self.record)
             if not is_there(own):
                 raise fault_in(
                     self.entry, f"message {self.number} is {excerpt(item)}: it does not say who speaks"
                 )
             if not is_there(asking):
                 self.entry.assume("records do not say who asks: who writes first is read as the user")
-                asking = path_of(self.form.asker[0])(self.record[ITEMS][0])
-            return "user" if own == asking else "assistant"
+                asking = path_of(sides[0])(self.record[ITEMS][0])
+            return "user" if (own == asking) is (self.form.asker is not None) else "assistant"
         value, roles = path_of(self.form.role or "role")(item), self.form.roles
-        if (name := word_of(value)) is None:
+        if value in (MISSING, None):
             raise fault_in(
                 self.entry, f"message {self.number} is {excerpt(item)}: it does not say who speaks"
             )
+        name = word_of(value) or ""
         role = roles.get(name) or roles.get("*") or self.entry.mapping.role_of(name)
         if role is None:
-            raise fault_in(self.entry, *unknown_role(self.number, name))
+            raise fault_in(self.entry, *unknown_role(self.number, value))
         return role
 
     def _content(self, item: Item) -> Any:  # noqa: ANN401  # text or blocks
@@ -443,7 +464,11 @@ class _Speaker:
         if self.form.join is not None:
             blocks = [*_joined(blocks, self.form.join)]
         plain = len(blocks) == 1 and blocks[0].get("type") == "text"
-        return blocks[0]["text"] if plain and (self.form.join == "" or not self.form.parts) else blocks
+        return blocks[0]["text"] if plain and (self.form.join == "" or not self._has_parts(item)) else blocks
+
+    def _has_parts(self, item: Item) -> bool:
+        values = (path_of(path)(item) for path in listed(self.form.text) if self.form.parts)
+        return any(isinstance(one, dict) for of in values if isinstance(of, list) for one in of)
 
     def _blocks(self, item: Item, part: MessagePart) -> Iterator[Item]:
         """Yield what a message, or a part of one, says: reasoning, text, calls with results, and files."""
@@ -453,6 +478,11 @@ class _Speaker:
                 yield {"type": "thinking", "thinking": thought}
         calls = [] if part.tools is None else [*self._calls(item, part.tools)]
         yield from calls if part.tools is not None and part.tools.first else ()
+        if calls and part.tools is not None and part.tools.only:
+            yield from calls
+            return
+        if part.block is not None:
+            yield {**item, "type": part.block}
         for path in listed(part.text) or (("content",) if part is self.form else ()):
             yield from self._text(path_of(path)(item))
         yield from calls if part.tools is not None and not part.tools.first else ()
@@ -469,9 +499,13 @@ class _Speaker:
 
     def _text(self, value: Any) -> Iterator[Item]:  # noqa: ANN401  # any JSON value
         if isinstance(value, list) and any(isinstance(one, dict) for one in value):
-            for one in ({"type": "text", "text": one} if isinstance(one, str) else one for one in value):
-                parts = (part for kind, part in self.form.parts.items() if _is_of(one, kind))
-                part = next(parts, None)
+            for one in value:
+                if isinstance(one, str):
+                    yield from [{"type": "text", "text": one}] if one else []
+                    continue
+                if not isinstance(one, dict):
+                    raise fault_in(self.entry, f"message {self.number} says {excerpt(one)}: no text")
+                part = next((part for kind, part in self.form.parts.items() if _is_of(one, kind)), None)
                 yield from [one] if part is None else self._blocks(one, part)
             return
         texts = value if isinstance(value, list) else [value]
@@ -510,104 +544,3 @@ def _joined(blocks: Sequence[Item], between: str) -> Iterator[Item]:
         for texts in [[*group]] if kind in ("text", "thinking") else ():
             yield {"type": kind, kind: between.join(str(one.get(kind, "")) for one in texts)}
         yield from group
-
-
-_NAMES: Final = {
-    "user": "user_id",
-    "candidate": "model",
-    "context": "scenario_description",
-}
-"""What a form calls otherwise than records of ours."""
-_CODES: Final = (
-    "english en, chinese zh, russian ru, french fr, spanish es, german de, portuguese pt, italian it, "
-    "japanese ja, korean ko, turkish tr, arabic ar, vietnamese vi, indonesian id, polish pl, ukrainian uk"
-)
-LANGUAGES: Final = dict(pair.split() for pair in _CODES.split(", "))
-"""Names of languages -> their codes."""
-
-
-def _about(record: Item, form: SourceForm, entry: Entry, *, rated: bool) -> Item:
-    """Return what holds for a conversation: what a form names, its ratings, and the rest as it stands."""
-    named: Item = {}
-    for key in ("user", "candidate", "scenario", "context", "profile", "language"):
-        if (path := getattr(form, key)) is None:
-            continue
-        value = path_of(path)(record)
-        if key in ("candidate", "scenario") and isinstance(value, list):
-            value = "+".join(sorted({one for one in value if isinstance(one, str) and one}))
-        if is_there(value):
-            words = LANGUAGES if key == "language" else form.words.get(key, {})
-            word = value.casefold() if key == "language" and isinstance(value, str) else word_of(value)
-            named[_NAMES.get(key, key)] = words.get(word or "", value)
-    if (own := _id(record, form, entry)) is not None:
-        named["conversation_id"] = own
-    scores = _scores(record, form.rated) if rated else {}
-    if scores:
-        named["ratings"] = [*_ratings(record, scores, form, named.get("model"), entry)]
-    used = {ITEMS, *form.drop, *(path.split(".")[0] for path in _used(form))}
-    kept = {*record} if form.about is None else {*form.about}
-    rest = {
-        key: record[key] for key in record if key in kept - used and is_there(record[key]) and key[:1] != "@"
-    }
-    return {**rest, **named}
-
-
-def _id(record: Item, form: SourceForm, entry: Entry) -> str | None:
-    """Return the first id of a form that no conversation before has."""
-    paths = listed(form.id)
-    ids = [id for path in paths if (id := text_of(path_of(path)(record)))]
-    if ids and entry.made_id in ids[0]:
-        hint = "give each an id of its own"
-        entry.assume(f"conversations have no id: made from {entry.made_from}", hint)
-    if len(ids) < 2:
-        return ids[0] if ids else None
-    before = entry.context.memo.setdefault("ids", IdPlaces())
-    for id in ids[:-1]:
-        if before.add(id, 0, entry.place.line or 0) is None:
-            return id
-    entry.recognise("conversations have the id of one before them: more of them is added to it")
-    return ids[-1]
-
-
-def _ratings(
-    record: Item, scores: Item, form: SourceForm, candidate: str | None, entry: Entry
-) -> Iterator[Item]:
-    """Yield the ratings of a conversation."""
-    note, rater = (text_of(path_of(path)(record)) if path else None for path in (form.note, form.rater))
-    turn = None if form.rated_turn is None else path_of(form.rated_turn)(record)
-    turn = turn if type(turn) is int and turn > 0 else None
-    scale = MISSING if form.scale is None else path_of(form.scale)(record)
-    beside = {"note": note, "rater": rater, "candidate": candidate, "turn": turn}
-    for name, value in scores.items():
-        if not name:
-            raise fault_in(entry, "a rating is of no dimension", "name what was rated")
-        score = score_at(entry.place, f"the rating of {name}", value)
-        low_high = scale if isinstance(scale, list) and len(scale) == 2 else None
-        if low_high and (isinstance(score, str) or not low_high[0] <= score <= low_high[1]):
-            what = f"the rating of {name} is {excerpt(score)}: off its scale {low_high[0]:g}-{low_high[1]:g}"
-            raise fault_in(entry, what, "mend the score, or the scale beside it")
-        yield {"dimension": name, "score": score, **{key: of for key, of in beside.items() if of}}
-
-
-def _used(form: SourceForm) -> Iterator[str]:
-    """Yield the paths of a record that are read, and so are no metadata."""
-    paths = [*listed(form.messages), *(where for path in form.rated if "." not in (where := scored(path)[0]))]
-    paths += [*listed(form.id), *(form.exchange or ()), *(form.pair or () if form.messages == "." else ())]
-    paths += [of for of in (form.system, form.context, form.profile, form.answer) if of]
-    paths += form.candidate.split(" | ") if form.candidate and "." not in form.candidate else []
-    yield from (one.strip().lstrip("<") for path in paths for one in path.split(" | ") if "{" not in one)
-
-
-def _scores(record: Any, paths: Mapping[str, Mapping[str, Any]]) -> Item:  # noqa: ANN401
-    """Return the scores under paths by their dimensions, in the words of a form."""
-    scores: Item = {}
-    for path, words in paths.items():
-        where, dimension = scored(path)
-        value = path_of(where)(record)
-        if "*" in where and isinstance(value, list):
-            value = value[-1] if value else MISSING
-        score = words.get(word_of(value) or "", MISSING) if words else value
-        if score is not MISSING and score not in (None, ""):
-            name = text_of(path_of(dimension)(record)) if "{" in dimension else dimension
-            scores.setdefault(name or "", score)
-    return scores

@@ -112,13 +112,17 @@ def shown_branch(items: list[Item], record: Any, tree: Tree, entry: Entry) -> Se
     time = path_of(tree.time or "time")
     try:
         if last not in by_id:
-            last = latest(parents, lambda id: f"{text_of(time(by_id[id])) or ''}\0{numbers[id]:09}")
+            last = latest(parents, lambda id: f"{_sortable(time(by_id[id]))}\0{numbers[id]:09}")
         shown = branch(parents, last or "")
     except ValueError as error:
         raise fault_in(entry, str(error)) from error
     if len(shown) < len(items):
         entry.leave_out(_BRANCHES, len(items) - len(shown))
     return [by_id[id] for id in shown]
+
+
+def _sortable(time: object) -> str:
+    return f"{time:020.6f}" if isinstance(time, int | float) else text_of(time) or ""
 
 
 def all_branches(items: list[Item], tree: Tree, entry: Entry) -> Iterator[list[Item]]:
@@ -146,18 +150,20 @@ def merged(
     first: Iterator[tuple[Outcome, Entry]], again: Iterator[tuple[Outcome, Entry]]
 ) -> Iterator[Outcome]:
     """Yield conversations of one id once, with the ratings of all; the source is read twice for it."""
-    ratings: dict[str, list[Rating]] = {}
+    ratings: dict[tuple[str, int], list[Rating]] = {}
     for talk, _ in first:
         if isinstance(talk, Conversation):
-            ratings.setdefault(talk.id, []).extend(talk.ratings)
+            ratings.setdefault((talk.id, hash(repr(talk.messages))), []).extend(talk.ratings)
     read: dict[str, int] = {}
     for talk, entry in again:
         if isinstance(talk, RecordFault):
             yield talk
-        elif talk.id not in read:
-            read[talk.id] = hash(repr(talk.messages))
-            yield replace(talk, ratings=tuple(ratings[talk.id]))
-        elif read[talk.id] == hash(repr(talk.messages)):
+            continue
+        digest = hash(repr(talk.messages))
+        if talk.id not in read:
+            read[talk.id] = digest
+            yield replace(talk, ratings=tuple(ratings[talk.id, digest]))
+        elif read[talk.id] == digest:
             entry.recognise("conversations stand in several records: read once, with the ratings of all")
         else:
             yield fault_in(entry, f"{talk.id} says something else than it did in a record before")

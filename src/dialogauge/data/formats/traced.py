@@ -145,7 +145,7 @@ class _Tracer(Value):
         only = self.kinds[0] if len(self.kinds) == 1 else None
         kind = next((kind for kind in self.kinds if kind.fits(record)), only)
         if not isinstance(value, dict) or kind is None:
-            kinds = " and no ".join(kind.name for kind in self.kinds)
+            kinds = " and no ".join(one.name for one in self.kinds)
             raise fault_in(entry, f"the record is {excerpt(value)}: no {kinds} of {self.name}")
         span, form = kind.span(record, outer), kind.form
         if form.trace is not None and not span.trace:

@@ -70,8 +70,8 @@ def test_the_branch_that_is_shown(tmp_path):
     assert c.messages[1] == Message("user", "How much flour?", extra={"id": "u1", "create_time": 1.0})
     assert len(c.replied_turns) == 2
     texts = [text for text, _ in notes]
-    assert "messages were left out: regenerated or edited, and not what was last shown" in texts
-    assert "messages were left out: reasoning that the user did not read" in texts
+    assert "messages were left out: regenerated or edited, and on no branch that was shown" in texts
+    assert "messages were left out: reasoning that the user did not read, and steps that say nothing" in texts
     assert "conversations have context that nobody typed: read as a system message" in texts
 
 
@@ -124,18 +124,18 @@ def test_feedback_that_cannot_be_read_is_a_fault(tmp_path, text):
 def test_an_empty_chat_is_absent(tmp_path):
     (c,), notes = read(tmp_path, {"id": "e", "current_node": "root", "mapping": node("root", None)})
     assert c.messages == ()
-    assert ("conversations are empty in the export: they are absent", 1) in notes
+    assert ("conversations have no messages: counted as absent, not judged", 1) in notes
 
 
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
-        ({"a": 4}, "message 'a' is 4: no node"),
+        ({"a": 4}, "message 1 is 4: not an object"),
         ({"a": {"parent": "b", "message": None}, "b": {"parent": "a", "message": None}}, "lead back to it"),
         (node("a", None, "robot", "hi"), "message 1 has the unknown role 'robot'"),
         (node("a", None, ["user"], "hi"), "message 1 has the unknown role ['user']"),
         (node("a", None, "user", body=4), "message 1: the content is 4"),
-        (node("a", None, "user", 4), "message 1: a content part is 4"),
+        (node("a", None, "user", 4), "message 1 says [4]: no text"),
         (node("a", None, "assistant", body={"content_type": "hologram"}), "of the unknown type 'hologram'"),
     ],
 )

@@ -105,8 +105,8 @@ def test_the_questionnaire_rates_the_conversation_in_its_own_words(tmp_path):
     reader = read_conversations([str(tmp_path)])
     (conversation,) = reader
     assert conversation.ratings == (
-        Rating(conversation.id, "satisfaction", 4, 1, "User_7"),
         Rating(conversation.id, "Detail", "详细", None, "User_7"),
         Rating(conversation.id, "Diversity", "一般", None, "User_7"),
+        Rating(conversation.id, "satisfaction", 4, 1, "User_7"),
     )
-    assert ["2 answers to the questionnaire without" in str(note) for note in reader.notes][-1]
+    assert ["2 rows of ratings without" in str(note) for note in reader.notes][-1]

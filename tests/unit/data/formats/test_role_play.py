@@ -73,18 +73,20 @@ def test_both_agents_of_an_unrated_episode_are_read(tmp_path):
 def test_lines_about_one_episode_are_one_with_the_ratings_of_all(tmp_path):
     again = changed(EPISODE, model_under_test="other")
     again["ratings"][0] |= {"rater": "r2", "agent": "Ada Moss"}
+    third = changed(EPISODE)
+    third["ratings"][0] |= {"rater": "r3"}
     notes = []
-    ada, ben = read(tmp_path, EPISODE, again, notes=notes)
-    assert ([r.rater for r in ada.ratings], [r.rater for r in ben.ratings]) == (["r2"], ["r1"])
+    ben, ada = read(tmp_path, EPISODE, again, third, notes=notes)
+    assert ([r.rater for r in ada.ratings], [r.rater for r in ben.ratings]) == (["r2"], ["r1", "r3"])
     assert (ada.candidate, ben.candidate) == ("gpt", "m-7")
-    assert any("several lines" in text for text in notes)
+    assert any("several records" in text for text in notes)
 
 
 def test_another_session_under_the_same_id_is_refused(tmp_path):
     other = changed(EPISODE, session=[*EPISODE["session"], {"speaker": "Ada Moss", "content": "Agreed."}])
     outcomes = read(tmp_path, EPISODE, other)
     assert [type(o) for o in outcomes] == [Conversation, RecordFault]
-    assert "the id was seen before" in outcomes[1].message
+    assert "says something else than it did in a record before" in outcomes[1].message
 
 
 def test_an_agent_who_says_nothing_has_no_conversation(tmp_path):
@@ -102,15 +104,27 @@ BROKEN = {
     "off the scale": (BENCH, {"human_score": 9}, "off its scale 1-5"),
     "no messages": (BENCH, {"history": []}, "no messages"),
     "three agents": (EPISODE, {"agents": ["A", "B", "C"]}, "not two names"),
-    "a stranger": (EPISODE, {"agents": ["Ada Moss", "Cy"]}, "the speaker 'Ben Reed', who is no agent"),
-    "a line without a speaker": (EPISODE, {"session": [*EPISODE["session"], {"content": "?"}]}, "line 3"),
-    "no profile": (EPISODE, {"profiles": {}}, "the profile of Ben Reed"),
-    "a rating of nobody": (EPISODE, {"ratings": [{"agent": "Cy", "scores": {}}]}, "rating 1"),
-    "a rating without scores": (EPISODE, {"ratings": [{"agent": "Ada Moss"}]}, "rating 1"),
+    "a stranger": (
+        EPISODE,
+        {"agents": ["Ada Moss", "Cy"], "ratings": [], "profiles": {"Ada Moss": "A.", "Cy": "C."}},
+        "the speaker is 'Ben Reed', who is no agent",
+    ),
+    "a line without a speaker": (EPISODE, {"session": [*EPISODE["session"], {"content": "?"}]}, "message 3"),
+    "no profile": (EPISODE, {"profiles": {}}, "the profile of 'Ben Reed' is None"),
+    "a rating of nobody": (
+        EPISODE,
+        {"ratings": [{"agent": "Cy", "scores": {}}]},
+        "'Cy', 'scores': {}} is of no agent",
+    ),
+    "a rating without scores": (
+        EPISODE,
+        {"ratings": [{"agent": "Ada Moss"}]},
+        "{'agent': 'Ada Moss'} is without scores",
+    ),
     "a score that is none": (
         EPISODE,
         {"ratings": [{"agent": "Ada Moss", "scores": {"goal": []}}]},
-        "rating 1, goal of Ada Moss",
+        "the rating of goal",
     ),
 }
 
@@ -127,5 +141,5 @@ def test_a_broken_record_is_refused_with_its_place_and_what_to_do(case, tmp_path
 
 def test_a_bad_rating_of_a_later_line_is_named_at_that_line(tmp_path):
     again = changed(EPISODE, ratings=[{"agent": "Cy", "scores": {}}])
-    (fault,) = read(tmp_path, EPISODE, again)
+    _, fault = read(tmp_path, EPISODE, again)
     assert (fault.place.line, "of no agent" in fault.message) == (2, True)
