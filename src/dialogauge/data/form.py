@@ -187,6 +187,8 @@ class SourceForm(MessagePart):
     """In the message: path -> values, or ~patterns, of messages that are left out, and counted."""
     only: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     """In the message: path -> values of those that are read; the others are left out, and counted."""
+    silent: bool = False
+    """Whether messages without a text are read, and not left out."""
     left_out: str | None = None
     """What these are, in words."""
     order: str | None = None

@@ -362,7 +362,9 @@ class _Speaker:
             yield from self._plain(item)
             return
         role, content = self._role(item), self._content(item)
-        if content in ("", []):
+        if content in ("", []) and form.silent:
+            content = ""
+        elif content in ("", []):
             self.entry.leave_out(form.left_out or _EMPTY)
             return
         kept = {key: item[key] for key in form.keep if is_there(item.get(key))}
