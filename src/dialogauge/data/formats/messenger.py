@@ -36,7 +36,7 @@ Forms = Mapping[str, SourceForm]
 
 
 @dataclass(frozen=True, slots=True)
-class _Spoken:
+class _SpokenMessage:
     """What somebody said."""
 
     thread: str | None
@@ -141,8 +141,8 @@ def _tally(stream: LineStream, context: Context, form: SourceForm) -> _Tally:
 
 def _all_spoken(
     stream: LineStream, context: Context, form: SourceForm
-) -> Iterator[tuple[_Spoken | RecordFault, Place]]:
-    values, reader = listed(stream, context, form.records or "", form.document), _Reader(form)
+) -> Iterator[tuple[_SpokenMessage | RecordFault, Place]]:
+    values, reader = listed(stream, context, form.records or "", form.document), _SpokenReader(form)
     for number, (head, value, entry) in enumerate(values, start=1):
         try:
             if isinstance(value, RecordFault):
@@ -156,7 +156,7 @@ def _all_spoken(
             yield fault, entry.place
 
 
-class _Reader:
+class _SpokenReader:
     """Reads messages of a form."""
 
     def __init__(self, form: SourceForm) -> None:
@@ -166,7 +166,9 @@ class _Reader:
         self._texts = [_path(name) for name in names]
         self._at, self._versions = _path(form.order), _path(form.version[0] if form.version else None)
 
-    def spoken(self, value: Mapping[str, Any], head: object, entry: Entry, number: int) -> _Spoken | None:
+    def spoken(
+        self, value: Mapping[str, Any], head: object, entry: Entry, number: int
+    ) -> _SpokenMessage | None:
         """Return what a message says; None for one that is left out."""
         item = {**value, DOCUMENT: head}
         gone = self._gone(item)
@@ -182,7 +184,7 @@ class _Reader:
         if isinstance(versions := self._versions(item), list) and len(versions) > 1:
             entry.context.notes.recognise(_VERSIONS, entry.place, count=len(versions) - 1)
         answers = thread is not None and thread != id
-        return _Spoken(thread, speaker, name, self._bot(item), content or "", self._at(item), answers)
+        return _SpokenMessage(thread, speaker, name, self._bot(item), content or "", self._at(item), answers)
 
 
 def _condition(text: str | None) -> Callable[[Any], bool]:

@@ -76,11 +76,11 @@ class TraceForm(Value):
 
 def traced_format(name: str, forms: Mapping[str, TraceForm]) -> TextFormat:
     """Return the format of a tracer whose records have one of several forms, the first that fits."""
-    tracer = _Tracer(name, tuple(_Kind(kind, form) for kind, form in forms.items()))
+    tracer = _RecordsOfTracer(name, tuple(_RecordKind(kind, form) for kind, form in forms.items()))
     return span_format(name, tracer.recognises, tracer.spans, sessions_of, partial(tracer.spans, brief=True))
 
 
-class _Kind:
+class _RecordKind:
     """One kind of record of a tracer, ready to be read."""
 
     def __init__(self, name: str, form: TraceForm) -> None:
@@ -128,11 +128,11 @@ class _Kind:
         )
 
 
-class _Tracer(Value):
+class _RecordsOfTracer(Value):
     """Reads the records of a tracer."""
 
     name: str
-    kinds: tuple[_Kind, ...]
+    kinds: tuple[_RecordKind, ...]
 
     def recognises(self, record: Any) -> bool:  # noqa: ANN401  # any JSON value
         first = next(iter(self._in_page(record)), None)
@@ -143,7 +143,7 @@ class _Tracer(Value):
         for value in self._in_page(record):
             yield from self._within(value, value, _NO_SPAN, entry, brief=brief)
 
-    def _kind(self, record: Any, name: str | None = None) -> _Kind | None:  # noqa: ANN401  # any JSON value
+    def _kind(self, record: Any, name: str | None = None) -> _RecordKind | None:  # noqa: ANN401  # any JSON value
         """Return the kind of a name, or of a record; where there is but one, that."""
         fits = (k for k in self.kinds if (k.fits(record) if name is None else k.name == name))
         return next(fits, self.kinds[0] if len(self.kinds) == 1 else None)
@@ -157,7 +157,7 @@ class _Tracer(Value):
         record: Any,  # noqa: ANN401  # the same with what is around it
         outer: TraceSpan,
         entry: Entry,
-        kind: _Kind | None = None,
+        kind: _RecordKind | None = None,
         *,
         brief: bool,
     ) -> Iterator[TraceSpan]:
