@@ -38,6 +38,12 @@ RECORD = {
         ("a.empty", ""),
         ("a.b.c", MISSING),
         ("html.*", []),
+        ("json~.*(deep)", "deep"),
+        ("json~in", MISSING),
+        ("a[b:number].c.d", 2),
+        ("list[not v:list].*.v", [1, 2]),
+        ("[flag=false].'no' | 'yes'", "no"),
+        ("[flag=true].'no' | 'yes'", "yes"),
         (".", RECORD),
     ],
 )
@@ -71,6 +77,9 @@ def test_what_is_no_path(path):
         ("flag:number", False),
         ("a.b:number", True),
         ("a.z | a.b", True),
+        ("a.b={list.0.v}", True),
+        ("a.b={list.1.v}", False),
+        ("a.z={a.z}", False),
     ],
 )
 def test_a_condition(condition, holds):

@@ -493,8 +493,7 @@ class _Speaker:
             if is_there(of):
                 yield {"type": f"data-{kind}", kind: of}
         files = MISSING if part.files is None else path_of(part.files)(item)
-        key = re.match(r"\w*", part.files or "")
-        if isinstance(files, dict) and key and key[0]:
+        if isinstance(files, dict) and (key := re.match(r"\w+", part.files or "")):
             files = [{key[0]: files}]
         for file in files if isinstance(files, list) else [files] if is_there(files) else []:
             yield {"type": "file", **file} if isinstance(file, dict) else {"type": "file", "name": str(file)}

@@ -6,13 +6,13 @@ Bots are the assistant, people the user. Where no bot speaks, a field map says w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
 from dialogauge.core import FileFault, Place, RecordFault
-from dialogauge.data.form import Paths, SourceForm
+from dialogauge.data.form import SourceForm
 from dialogauge.data.form import listed as paths_in
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, fault_in
 from dialogauge.data.formats.chat import DELETED, EDITED
@@ -36,7 +36,7 @@ Forms = Mapping[str, SourceForm]
 
 
 @dataclass(frozen=True, slots=True)
-class _ChatLine:
+class _SpokenMessage:
     """What somebody said."""
 
     thread: str | None
@@ -141,8 +141,8 @@ def _tally(stream: LineStream, context: Context, form: SourceForm) -> _Tally:
 
 def _all_spoken(
     stream: LineStream, context: Context, form: SourceForm
-) -> Iterator[tuple[_ChatLine | RecordFault, Place]]:
-    values = listed(stream, context, form.records or "", form.document)
+) -> Iterator[tuple[_SpokenMessage | RecordFault, Place]]:
+    values, reader = listed(stream, context, form.records or "", form.document), _SpokenReader(form)
     for number, (head, value, entry) in enumerate(values, start=1):
         try:
             if isinstance(value, RecordFault):
@@ -150,38 +150,46 @@ def _all_spoken(
                 continue
             if not isinstance(value, dict):
                 raise fault_in(entry, f"the message is {excerpt(value)}: not an object")
-            if (spoken := _spoken(value, {**value, DOCUMENT: head}, form, entry, number)) is not None:
+            if (spoken := reader.spoken(value, head, entry, number)) is not None:
                 yield spoken, entry.place
         except RecordFault as fault:
             yield fault, entry.place
 
 
-def _spoken(
-    value: Mapping[str, Any], item: dict[str, Any], form: SourceForm, entry: Entry, number: int
-) -> _ChatLine | None:
-    """Return what a message says; None for one that is left out."""
-    gone = _meets(item, form.deleted)
-    content = None if gone else said_in(item, form, entry, number)
-    if content is None:
-        entry.leave_out(DELETED if gone else _NOTICES)
-        return None
-    thread, speaker, name, id = (_text(item, of) for of in (form.group, form.speaker, form.name, form.id))
-    if speaker is None:
-        raise fault_in(entry, f"the message is {excerpt(value)}: it does not say who speaks")
-    if _meets(item, form.edited):
-        entry.recognise(EDITED)
-    versions = path_of(form.version[0])(item) if form.version else None
-    if isinstance(versions, list) and len(versions) > 1:
-        entry.leave_out(_VERSIONS, len(versions) - 1)
-    at = MISSING if form.order is None else path_of(form.order)(item)
-    answers = thread is not None and thread != id
-    return _ChatLine(thread, speaker, name, _meets(item, form.bot), content or "", at, answers)
+class _SpokenReader:
+    """Reads messages of a form."""
+
+    def __init__(self, form: SourceForm) -> None:
+        self._form = form
+        self._gone, self._edited, self._bot = map(_condition, (form.deleted, form.edited, form.bot))
+        names = (form.group, form.speaker, form.name, " | ".join(paths_in(form.id)))
+        self._texts = [_path(name) for name in names]
+        self._at, self._versions = _path(form.order), _path(form.version[0] if form.version else None)
+
+    def spoken(
+        self, value: Mapping[str, Any], head: object, entry: Entry, number: int
+    ) -> _SpokenMessage | None:
+        """Return what a message says; None for one that is left out."""
+        item = {**value, DOCUMENT: head}
+        gone = self._gone(item)
+        content = None if gone else said_in(item, self._form, entry, number)
+        if content is None:
+            entry.leave_out(DELETED if gone else _NOTICES)
+            return None
+        thread, speaker, name, id = [text_of(read(item)) or None for read in self._texts]
+        if speaker is None:
+            raise fault_in(entry, f"the message is {excerpt(value)}: it does not say who speaks")
+        if self._edited(item):
+            entry.recognise(EDITED)
+        if isinstance(versions := self._versions(item), list) and len(versions) > 1:
+            entry.leave_out(_VERSIONS, len(versions) - 1)
+        answers = thread is not None and thread != id
+        return _SpokenMessage(thread, speaker, name, self._bot(item), content or "", self._at(item), answers)
 
 
-def _meets(item: Mapping[str, Any], condition: str | None) -> bool:
-    return condition is not None and condition_of(condition)(item)
+def _condition(text: str | None) -> Callable[[Any], bool]:
+    return (lambda item: False) if text is None else condition_of(text)
 
 
-def _text(item: Mapping[str, Any], paths: Paths | None) -> str | None:
-    each = (text_of(path_of(path)(item)) for path in paths_in(paths or ()))
-    return next(filter(None, each), None)
+def _path(text: str | None) -> Callable[[Any], Any]:
+    return path_of(text) if text else lambda item: MISSING

@@ -76,15 +76,24 @@ Sessions = Callable[[Iterator[TraceSpan], Entry], Mapping[str, str]]
 
 
 def span_format(
-    name: str, recognise: Callable[[Any], bool], spans_of: SpansOf, sessions: Sessions
+    name: str,
+    recognise: Callable[[Any], bool],
+    spans_of: SpansOf,
+    sessions: Sessions,
+    brief: SpansOf | None = None,
 ) -> TextFormat:
-    """Return the format of a tracer, in which a conversation is several JSON values that may stand apart."""
+    """Return the format of a tracer, in which a conversation is several JSON values that may stand apart.
+
+    `brief` yields as many spans with trace, time and session alone, for a first look.
+    """
 
     def recognises(sample: Sample) -> bool:
         mapped = sample.mapping.messages or sample.mapping.role or sample.mapping.content
         return not mapped and sample.record is not None and recognise(sample.record)
 
-    return TextFormat(name, recognises, partial(_read, spans_of=spans_of, sessions=sessions))
+    return TextFormat(
+        name, recognises, partial(_read, spans_of=spans_of, sessions=sessions, brief=brief or spans_of)
+    )
 
 
 def sessions_of(spans: Iterator[TraceSpan], entry: Entry) -> dict[str, str]:
@@ -108,14 +117,13 @@ def _rows(stream: LineStream, context: Context, spans_of: SpansOf) -> Iterator[D
 
 
 def _read(
-    stream: LineStream, context: Context, *, spans_of: SpansOf, sessions: Sessions
+    stream: LineStream, context: Context, *, spans_of: SpansOf, sessions: Sessions, brief: SpansOf
 ) -> Iterator[Outcome]:
-    def rows() -> Iterator[DataRow | RecordFault]:
-        return _rows(stream, context, spans_of)
+    rows, looked = (partial(_rows, stream, context, one) for one in (spans_of, brief))
 
     timed: list[bool] = []
     unsaid = replace(context, notes=NoteBook())
-    session = sessions(_spans(rows, timed), Entry(unsaid, Place(context.source.name), context.source.label))
+    session = sessions(_spans(looked, timed), Entry(unsaid, Place(context.source.name), context.source.label))
 
     if same := context.memo.get(SAME_ID):
         context.notes.recognise(SAME_ID, Place(context.source.name), count=len(same))
@@ -126,7 +134,7 @@ def _read(
 
     by = Threads("trace", thread, _START if any(timed) else None, lambda row: row.cells["span"].at)
     group: list[DataRow] = []
-    for row in in_threads(rows, by, context.notes, context.source.name):
+    for row in in_threads(rows, by, context.notes, context.source.name, looked):
         if isinstance(row, RecordFault):
             yield row
             continue

@@ -102,16 +102,19 @@ def each_differs(rows: Rows, value: Callable[[DataRow], str | None]) -> bool:
     return known > 1
 
 
-def in_threads(rows: Rows, by: Threads, notes: NoteBook, name: str) -> Iterator[DataRow | RecordFault]:
+def in_threads(
+    rows: Rows, by: Threads, notes: NoteBook, name: str, looked: Rows | None = None
+) -> Iterator[DataRow | RecordFault]:
     """Yield the rows so that those of a conversation stand together, in order of time.
 
     Conversations come in the order of their first rows. Where the times of a file only fall, its latest row
-    is the first one. A row that cannot be read stands behind the one before it.
+    is the first one. A row that cannot be read stands behind the one before it. `looked` has of each row what
+    orders it alone.
 
     Raises:
         FileFault: The file breaks off, or a column that the user named for the order holds no times.
     """
-    by, look = _settled(rows, by, notes, name)
+    by, look = _settled(looked or rows, by, notes, name)
     if look.untimed is not None:
         if by.ordered:
             row = look.untimed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Any, Final
 
 from dialogauge.core.values import Value
@@ -51,8 +52,8 @@ class TraceForm(Value):
     """Conditions that it meets, all of them."""
     records: str | None = None
     """The list of records in a page."""
-    inner: tuple[str, ...] = ()
-    """The lists of records within it; these have its trace, session and time where they name none."""
+    inner: Mapping[str, str] = field(default_factory=dict)
+    """List of records within it -> their table; its trace, session and time are theirs if they name none."""
     trace: str | None = None
     """Without it the record holds others, and is no step of a trace itself."""
     id: str | None = None
@@ -75,17 +76,17 @@ class TraceForm(Value):
 
 def traced_format(name: str, forms: Mapping[str, TraceForm]) -> TextFormat:
     """Return the format of a tracer whose records have one of several forms, the first that fits."""
-    tracer = _Tracer(name, tuple(_SpanForm(kind, form) for kind, form in forms.items()))
-    return span_format(name, tracer.recognises, tracer.spans, sessions_of)
+    tracer = _RecordsOfTracer(name, tuple(_RecordKind(kind, form) for kind, form in forms.items()))
+    return span_format(name, tracer.recognises, tracer.spans, sessions_of, partial(tracer.spans, brief=True))
 
 
-class _SpanForm:
+class _RecordKind:
     """One kind of record of a tracer, ready to be read."""
 
     def __init__(self, name: str, form: TraceForm) -> None:
         self.name, self.form = name, form
         self.when = [condition_of(one) for one in listed(form.when)]
-        names = ("trace", "id", "time", "name", "input", "output", "session", "user", "model")
+        names = ("trace", "time", "session", "id", "name", "input", "output", "user", "model")
         self._read = [_nothing if (path := getattr(form, n)) is None else path_of(path) for n in names]
         self._kinds = [(kind, condition_of(one)) for kind, of in form.kinds.items() for one in listed(of)]
 
@@ -93,9 +94,20 @@ class _SpanForm:
         """Say whether a record is of this kind."""
         return all(condition(record) for condition in self.when)
 
+    def outline(self, record: Mapping[str, Any], outer: TraceSpan) -> TraceSpan:
+        """Return of a step its trace, time and session alone."""
+        trace, time, session = [read(record) for read in self._read[:3]]
+        at = moment_of(time)
+        return TraceSpan(
+            _text(trace) or outer.trace,
+            "-",
+            at=outer.at if at is None else at,
+            session=_text(session) or outer.session,
+        )
+
     def span(self, record: Mapping[str, Any], outer: TraceSpan) -> TraceSpan:
         """Return what a record says of its step."""
-        trace, id, time, name, asked, replied, session, user, model = [read(record) for read in self._read]
+        trace, time, session, id, name, asked, replied, user, model = [read(record) for read in self._read]
         at = moment_of(time)
         if self.form.drop and isinstance(asked, dict):
             asked = {key: value for key, value in asked.items() if key not in self.form.drop}
@@ -116,20 +128,25 @@ class _SpanForm:
         )
 
 
-class _Tracer(Value):
+class _RecordsOfTracer(Value):
     """Reads the records of a tracer."""
 
     name: str
-    kinds: tuple[_SpanForm, ...]
+    kinds: tuple[_RecordKind, ...]
 
     def recognises(self, record: Any) -> bool:  # noqa: ANN401  # any JSON value
         first = next(iter(self._in_page(record)), None)
         begins = (kind for kind in self.kinds if kind.form.id is not None or kind.form.inner)
         return isinstance(first, dict) and any(kind.fits(first) for kind in begins)
 
-    def spans(self, record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401  # any JSON value
+    def spans(self, record: Any, entry: Entry, *, brief: bool = False) -> Iterator[TraceSpan]:  # noqa: ANN401
         for value in self._in_page(record):
-            yield from self._within(value, value, _NO_SPAN, entry)
+            yield from self._within(value, value, _NO_SPAN, entry, brief=brief)
+
+    def _kind(self, record: Any, name: str | None = None) -> _RecordKind | None:  # noqa: ANN401  # any JSON value
+        """Return the kind of a name, or of a record; where there is but one, that."""
+        fits = (k for k in self.kinds if (k.fits(record) if name is None else k.name == name))
+        return next(fits, self.kinds[0] if len(self.kinds) == 1 else None)
 
     def _in_page(self, record: Any) -> list[Any]:  # noqa: ANN401  # any JSON value
         return inner_records(record, next((k.form.records for k in self.kinds if k.form.records), ""))
@@ -140,24 +157,27 @@ class _Tracer(Value):
         record: Any,  # noqa: ANN401  # the same with what is around it
         outer: TraceSpan,
         entry: Entry,
+        kind: _RecordKind | None = None,
+        *,
+        brief: bool,
     ) -> Iterator[TraceSpan]:
         """Yield the step that a record is, and those within it; scores within it are its own."""
-        only = self.kinds[0] if len(self.kinds) == 1 else None
-        kind = next((kind for kind in self.kinds if kind.fits(record)), only)
-        if not isinstance(value, dict) or kind is None:
+        if not isinstance(value, dict) or (kind := kind or self._kind(record)) is None:
             kinds = " and no ".join(one.name for one in self.kinds)
             raise fault_in(entry, f"the record is {excerpt(value)}: no {kinds} of {self.name}")
-        span, form = kind.span(record, outer), kind.form
+        span, form = (kind.outline if brief else kind.span)(record, outer), kind.form
         if form.trace is not None and not span.trace:
             key = form.trace.split(" | ")[0]
             what = f"has the {key} {excerpt(value[key])}: not a text" if value.get(key) else ""
             raise fault_in(entry, f"the {kind.name} {what or f'is {excerpt(value)}: it has no {key!r}'}")
         inner = [
             step
-            for path in form.inner
+            for path, name in form.inner.items()
             for one in list_at(value, path)
             if isinstance(one, dict)
-            for step in self._within(one, {**one, AROUND: value}, span, entry)
+            for step in self._within(
+                one, {**one, AROUND: value}, span, entry, self._kind(one, name), brief=brief
+            )
         ]
         if scores := [score for step in inner if not step.id for score in step.scores]:
             span = replace(span, scores=(*span.scores, *scores))
