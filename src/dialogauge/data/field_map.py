@@ -14,7 +14,7 @@ import orjson
 from dialogauge.core import ROLES, ConfigError, Place, Role, read_text, shown_path
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.values import Value
-from dialogauge.data.form import FORM_KEYS, SourceForm, read_form
+from dialogauge.data.form import FORM_KEYS, SourceForm, read_form, whole_tables
 from dialogauge.data.notes import excerpt
 
 
@@ -132,7 +132,7 @@ def _checked(data: dict[str, Any], place: Place) -> FieldMap:
     known = [f.name for f in fields(FieldMap) if f.name != "forms"]
     tables = all(isinstance(of, dict) for of in data.values())
     if data and tables and data.keys().isdisjoint({*known, *_ALIASES, *FORM_KEYS}):
-        return FieldMap(forms={name: _form(table, place) for name, table in data.items()})
+        return FieldMap(forms={name: _form(table, place) for name, table in whole_tables(data).items()})
     if _says_more(data, known):
         return FieldMap(forms={"map": _form(data, place)})
     mapping: dict[str, Any] = {}

@@ -249,11 +249,13 @@ def read_form(table: Mapping[str, Any]) -> SourceForm:
 
 def read_forms(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, SourceForm]:
     """Return the entries of a file; one that is `like` another says what that does, and more."""
+    return {name: read_form(table) for name, table in whole_tables(tables).items()}
+
+
+def whole_tables(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the entries of a file with what others say to which they are `like`."""
     tables = {name: {**tables.get(table.get("like", ""), {}), **table} for name, table in tables.items()}
-    return {
-        name: read_form({key: value for key, value in table.items() if key != "like"})
-        for name, table in tables.items()
-    }
+    return {name: {k: v for k, v in table.items() if k != "like"} for name, table in tables.items()}
 
 
 def _filled(value: Any, words: Sequence[str]) -> Any:  # noqa: ANN401  # any value of TOML

@@ -9,7 +9,14 @@ import pytest
 from dialogauge.core import ConfigError, RecordFault, UsageError
 from dialogauge.data import memory_conversations, read_conversations, read_field_map
 from dialogauge.data.form import FORM_KEYS
-from dialogauge.data.formats import entry_of
+from dialogauge.data.formats import entry_of, format_names
+
+
+def described_by_an_entry():
+    """Return the formats of conversations in records; those of tracers are of another kind."""
+    texts = {name: entry_of(name) for name in format_names()}
+    return [name for name, text in texts.items() if text is not None and "\ntrace = " not in text]
+
 
 LOG = {
     "ticket": {"no": 7, "who": 3},
@@ -92,6 +99,25 @@ def test_a_tree_ends_where_the_record_says(tmp_path):
     (shown, latest), notes = talks_of(path, read_field_map(tmp_path / "map.toml"))
     assert (spoken(shown)[-1], spoken(latest)[-1]) == (("assistant", "No"), ("assistant", "Yes"))
     assert sum(count for text, count in notes.items() if "regenerated" in text) == 2
+
+
+@pytest.mark.parametrize("name", sorted(described_by_an_entry()))
+def test_every_entry_is_a_map(name, tmp_path):
+    (tmp_path / "map.toml").write_text(entry_of(name), encoding="utf-8")
+    assert read_field_map(tmp_path / "map.toml").forms
+
+
+def test_a_message_a_record_in_a_map(tmp_path):
+    entry = (
+        'group = "room"\nspeaker = "who"\nbot = "who=helper"\ntext = "says"\norder = "at"\nrecords = "all"'
+    )
+    (tmp_path / "map.toml").write_text(f"[lines]\n{entry}", encoding="utf-8")
+    lines = [
+        {"room": "r", "who": who, "says": says, "at": at}
+        for at, (who, says) in enumerate((("ann", "Is it open?"), ("helper", "From nine.")))
+    ]
+    (talk,), _ = talks_of(written(tmp_path, *lines), read_field_map(tmp_path / "map.toml"))
+    assert (spoken(talk), talk.id) == (SPOKEN, "r")
 
 
 @pytest.mark.parametrize(
