@@ -68,13 +68,14 @@ def _delimiter_of(header: str) -> str:
 _HUMP = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def _plain(column: str) -> str:
+def plain_column(column: str) -> str:
+    """Return the name of a column in small letters, its words parted by underscores."""
     return re.sub(r"[\s-]+", "_", _HUMP.sub("_", column.strip())).lower()
 
 
 def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
     """Return the column with the first of the names, in any case: `Session ID` and `sessionId` too."""
-    by_name = {_plain(column): column for column in reversed(columns)}
+    by_name = {plain_column(column): column for column in reversed(columns)}
     return next((by_name[name] for name in names if name in by_name), None)
 
 

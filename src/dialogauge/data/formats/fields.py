@@ -24,6 +24,11 @@ PERHAPS = frozenset({"stars", "thumbs", "thumb", "feedback", "vote", "csat"}) | 
 }
 """Keys of an assistant message or a record that rate it where they hold a number or a thumb."""
 
+_KINDS: Final = frozenset({"type", "kind", "message_type", "messagetype", "visibility"})
+_OF_THE_DESK: Final = frozenset({"note", "internal", "internal_note", "private_note", "whisper"})
+INTERNAL: Final = "internal notes"
+"""Why messages are left out that are not for the user."""
+
 _DIMENSIONS: Final = {"thumbs_up": "thumbs"}
 """Keys that name one of two answers, and the dimension that was answered."""
 
@@ -56,6 +61,14 @@ _ABOUT: Final = _ROW | {"candidate", "conversation_id", "level", "note", "weight
 
 _REPLIES = frozenset(REPLIES)
 _RATES = UNNAMED | RECORD_KEYS.keys()
+
+
+def is_internal(message: Mapping[str, Any]) -> bool:
+    """Say whether a message is marked as one that only the desk sees."""
+    return any(
+        isinstance(mark, str) and key.lower() in _KINDS and mark.lower().replace(" ", "_") in _OF_THE_DESK
+        for key, mark in message.items()
+    ) or any(message.get(key) is True for key in ("internal", "is_internal", "isInternal"))
 
 
 def asks_people(name: str) -> bool:
