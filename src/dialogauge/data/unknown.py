@@ -20,7 +20,7 @@ from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.json_values import JsonValue, begins_json, json_values, starts_json
 from dialogauge.data.notes import NoteBook, excerpt, file_fault
 from dialogauge.data.sources import LineStream, as_utf8
-from dialogauge.data.tables import Row, open_table, read_header
+from dialogauge.data.tables import Row, open_table, plain_column, read_header
 
 if TYPE_CHECKING:
     from dialogauge.data.proposals import Trial
@@ -53,6 +53,9 @@ _WORDS: Final[Mapping[str, frozenset[str]]] = {
 _IDS: Final = frozenset({"id", "ids", "uuid", "hash", "key"})
 _NAMING: Final = _IDS | {"type", "subtype", "kind", "name", "model", "version", "status", "url"}
 """Words at the end of the name of a field that says what something is, and nothing that was spoken."""
+_NUMBER: Final = lazy_pattern(r"[0-9]+")
+_TWO_SIDED: Final = lazy_pattern(r"(?:is|from|by)\W?(\w+)|(inbound|incoming|outbound|outgoing)")
+"""The name of a field that says whether somebody speaks, or is spoken to."""
 _PARTED: Final = lazy_pattern(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
 
@@ -295,6 +298,17 @@ def _texts(rows: Sequence[Leaves]) -> dict[str, float]:
 def _spoken(rows: Sequence[Leaves]) -> dict[str, str] | None:
     """Return the fields of messages: who speaks, and what; None where no field says who."""
     lengths = _texts(rows)
+    for path in rows[0]:
+        values = [row.get(path) for row in rows]
+        if (
+            True in values
+            and all(isinstance(v, bool) for v in values)
+            and (role := _of_two(path)) is not None
+        ):
+            others = {p: n for p, n in lengths.items() if _says(p, rows)}
+            other = "user" if role == "assistant" else "assistant"
+            plain = {"roles.true": role, "roles.false": other}
+            return {"role": path, "content": _content(others, rows)} | plain if others else None
     for path in sorted(lengths, key=lambda p: (not _is("role", p), _last(p) in _IDS)):
         names = list(dict.fromkeys(str(row.get(path)) for row in rows))
         others = {p: n for p, n in lengths.items() if p != path and _last(p) not in _NAMING}
@@ -303,8 +317,21 @@ def _spoken(rows: Sequence[Leaves]) -> dict[str, str] | None:
         roles = _roles(names)
         named = _is("role", path) or all(n.lower() in (*ROLES, *ROLE_ALIASES) for n in names)
         if roles is not None and named:
-            return {"role": path, "content": max(others, key=lambda p: others[p])} | roles
+            return {"role": path, "content": _content(others, rows)} | roles
     return None
+
+
+def _content(lengths: Mapping[str, float], rows: Sequence[Leaves]) -> str:
+    """Return the field with the longest texts, one of plain texts before one of HTML."""
+    return max(lengths, key=lambda p: (not str(rows[0].get(p)).startswith("<"), lengths[p]))
+
+
+def _of_two(path: str) -> str | None:
+    """Return who speaks where a field of yes and no is yes; None where its name does not say it."""
+    match = _TWO_SIDED.fullmatch(plain_column(path.rpartition(".")[2]).replace("_", " "))
+    name = "" if match is None else (match[1] or match[2]).strip().replace(" ", "_")
+    role = name if name in ("user", "assistant") else ROLE_ALIASES.get(name)
+    return role
 
 
 def _roles(names: Sequence[str]) -> dict[str, str] | None:
@@ -325,6 +352,8 @@ def _exchanges(rows: Sequence[Leaves]) -> Iterator[tuple[str, str]]:
     lengths = {path: mean for path, mean in _texts(rows).items() if _says(path, rows)}
     if any(_is("compared", p) for p in lengths):
         return
+    numbered = [_NUMBER.sub("#", p) for p in lengths]
+    lengths = {p: n for p, n in lengths.items() if numbered.count(_NUMBER.sub("#", p)) == 1}
     prompts = [p for p in lengths if _is("prompt", p)]
     replies = [p for p in lengths if _is("reply", p)]
     yield from ((p, r) for p in prompts for r in replies if p != r)

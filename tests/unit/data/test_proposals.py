@@ -75,6 +75,16 @@ WITHHELD = {
     "what the assistant says would be a few texts again and again": [
         [pair(f"{asks} {n}", "Anna Smith") for asks in ASKS for n in range(3)],
     ],
+    "a reply that was not chosen would be read": [
+        [talk(("customer", asks), ("agent", says), if_chosen=False) for asks, says in PAIRS],
+    ],
+    "its text would be garbled": [
+        [pair(f"{asks} Gr\u00c3\u00bc\u00c3\u009fe", says) for asks, says in PAIRS],
+    ],
+    "one speaker's text would stand within the other's": [
+        [pair(asks, f"Customer: {asks} Agent: {says}") for asks, says in PAIRS],
+        [pair(f"<p>{says}</p>", says) for says in SAYS],
+    ],
     "a record cannot be read by it": [[*(pair(*one) for one in PAIRS), {"thread": "gone"}]],
 }
 CASES = [(why, rows) for why, samples in WITHHELD.items() for rows in samples]
@@ -126,3 +136,56 @@ def test_a_map_that_cannot_be_obeyed_is_refused(named, tmp_path):
     except FileFault:
         return
     assert all(isinstance(one, RecordFault) for one in outcomes)
+
+
+def test_conversations_that_no_map_tells_apart(tmp_path):
+    (a, b), (c, d), (e, f) = PAIRS[:3]
+    said = [("customer", a), ("customer", c), ("agent", b), ("agent", d), ("customer", e), ("agent", f)]
+    rows = [
+        {"pk": n, "party": party, "words": words}
+        for n, (party, words) in zip((1, 2, 1, 2, 1, 1), said, strict=True)
+    ]
+    assert "the roles would not alternate" in hint_of(tmp_path, rows)
+    items = [m | {"chatId": n} for n, one in enumerate(PAIRS) for m in pair(*one)["thread"]]
+    hint = hint_of(tmp_path, [{"state": {"thread": items}}])
+    assert "messages of several conversations would be one" in hint
+
+
+def test_one_of_several_numbered_pairs_of_columns_is_no_map(tmp_path):
+    rows = [
+        {"nr": n, "q1": a, "a1": b, "q2": f"{a} And?", "a2": f"{b} So."} for n, (a, b) in enumerate(PAIRS)
+    ]
+    assert "is that meant?" not in hint_of(tmp_path, rows, "csv")
+
+
+@pytest.mark.parametrize(("field", "reply"), [("from_agent", True), ("isUser", False), ("inbound", False)])
+def test_a_field_of_yes_and_no_says_who_speaks(tmp_path, field, reply):
+    rows = [
+        {
+            "thread": [
+                {field: is_reply is reply, "html": f"<p>{words}</p>", "plain": words}
+                for words, is_reply in said
+            ]
+        }
+        for asks, says in PAIRS
+        for said in [((asks, False), (says, True))]
+    ]
+    roles = "roles.true=assistant,roles.false=user" if reply else "roles.true=user,roles.false=assistant"
+    assert f"--map 'messages=thread,role={field},content=plain,{roles}'" in hint_of(tmp_path, rows)
+
+
+def test_messages_of_several_conversations_under_one_key_are_told_apart(tmp_path):
+    ways = ("incoming", "outgoing")
+    items = [
+        {"threadId": n, "direction": way, "payload": {"text": words}}
+        for n, one in enumerate(PAIRS)
+        for way, words in zip(ways, one, strict=True)
+    ]
+    path = tmp_path / "page.json"
+    path.write_text(json.dumps({"messages": items, "meta": {}}))
+    with pytest.raises(FileFault) as error:
+        list(read_conversations([str(path)]))
+    named = error.value.hint.split("'")[1]
+    assert named.startswith("session=threadId,role=direction,content=payload.text")
+    talks = list(read_conversations([str(path)], mapping=read_field_map(named)))
+    assert [tuple(m.text for m in talk.messages) for talk in talks] == PAIRS

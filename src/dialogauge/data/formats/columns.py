@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.values import Value
 from dialogauge.data.field_map import FieldMap
-from dialogauge.data.formats.fields import MESSAGE_KEYS, PERHAPS, REPLIES
+from dialogauge.data.formats.fields import MESSAGE_KEYS, PERHAPS, REPLIES, names_talk
 from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.paths import MISSING, look_up
-from dialogauge.data.tables import find_column, plain_column
+from dialogauge.data.tables import find_column
 
 USUAL: Final[dict[str, tuple[str, ...]]] = {
     "conversation_id": (
@@ -57,11 +56,6 @@ _SPEAKERS: Final = (
     *((user, assistant) for user in ("用户", "客户", "顾客") for assistant in ("助手", "客服", "机器人")),
 )
 """Columns that may be a prompt and its reply, where both are there."""
-_OF_A_TALK: Final = lazy_pattern(
-    r"(?!parent|prev|next|last|user|client|web|browser)(?:\w+_)?"
-    r"(?:conversations?|threads?|sessions?|chats?|tickets?|dialog(?:ue)?s?)_(?:\w+_)?(?:id|uuid)"
-)
-"""The name of a column that says which conversation a row is of, where no usual one does."""
 _MESSAGES: Final = frozenset({"role", "content"})
 _EXCHANGES: Final = frozenset({"prompt", "input", "reply", "system", "history"})
 _OF_CONVERSATION: Final = ("user_id", "scenario", "context", "candidate", "language")
@@ -121,7 +115,7 @@ def named_columns(columns: Sequence[str], mapping: FieldMap) -> dict[str, str]:
         if column is not None:
             named[name] = column
     if not mapping.conversation_id and named.get("conversation_id", "id").lower() == "id":
-        own = [c for c in columns if _OF_A_TALK.fullmatch(plain_column(c))]
+        own = [c for c in columns if names_talk(c)]
         named |= {"conversation_id": own[0]} if own else {}
     if not named.keys() >= {"prompt", "reply"} and not (mapping.prompt or mapping.reply):
         pairs = ((find_column(columns, [one]), find_column(columns, [other])) for one, other in _SPEAKERS)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dialogauge.core import Conversation, Message, Place, Rating
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.data.admission import thumb_of
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats.base import Entry, fault_in
@@ -15,6 +16,7 @@ from dialogauge.data.notes import excerpt, record_fault
 from dialogauge.data.paths import MISSING, look_up
 from dialogauge.data.ratings import as_score, as_turn, score_at
 from dialogauge.data.splits import message_turns
+from dialogauge.data.tables import plain_column
 
 MESSAGE_KEYS = frozenset({"rating", "ratings", "satisfaction", "score"})
 """Keys of an assistant message with ratings of its turn."""
@@ -24,6 +26,10 @@ PERHAPS = frozenset({"stars", "thumbs", "thumb", "feedback", "vote", "csat"}) | 
 }
 """Keys of an assistant message or a record that rate it where they hold a number or a thumb."""
 
+_OF_A_TALK: Final = lazy_pattern(
+    r"(?!parent|prev|next|last|user|client|web|browser)(?:\w+_)?"
+    r"(?:conversations?|threads?|sessions?|chats?|tickets?|dialog(?:ue)?s?)_(?:\w+_)?(?:id|uuid)"
+)
 _KINDS: Final = frozenset({"type", "kind", "message_type", "messagetype", "visibility"})
 _OF_THE_DESK: Final = frozenset({"note", "internal", "internal_note", "private_note", "whisper"})
 INTERNAL: Final = "internal notes"
@@ -61,6 +67,21 @@ _ABOUT: Final = _ROW | {"candidate", "conversation_id", "level", "note", "weight
 
 _REPLIES = frozenset(REPLIES)
 _RATES = UNNAMED | RECORD_KEYS.keys()
+
+
+def names_talk(key: str) -> bool:
+    """Say whether a key by its name says which conversation a message is of."""
+    return _OF_A_TALK.fullmatch(plain_column(key)) is not None
+
+
+def are_of_several(messages: Sequence[object]) -> bool:
+    """Say whether messages name several conversations that they are of."""
+    named: dict[str, set[str]] = {}
+    for message in messages:
+        for key, value in message.items() if isinstance(message, Mapping) else ():
+            if isinstance(value, str | int) and names_talk(key):
+                named.setdefault(key, set()).add(str(value))
+    return any(1 < len(ids) < len(messages) for ids in named.values())
 
 
 def is_internal(message: Mapping[str, Any]) -> bool:

@@ -10,7 +10,14 @@ from dialogauge.core import ROLES, Conversation, Message, Role, ToolCall
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.blocks import arguments_of, is_result, messages_of, parts_of, result_of
-from dialogauge.data.formats.fields import INTERNAL, MESSAGE_KEYS, conversation_from, is_internal, labels_of
+from dialogauge.data.formats.fields import (
+    INTERNAL,
+    MESSAGE_KEYS,
+    are_of_several,
+    conversation_from,
+    is_internal,
+    labels_of,
+)
 from dialogauge.data.formats.order import in_time
 from dialogauge.data.formats.react import unfold
 from dialogauge.data.formats.roles import note_shared, role_named
@@ -288,7 +295,9 @@ def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any 
     if isinstance(record, list):
         return is_message_list(record) and (mapping.content or "content") in record[0]
     messages = look_up(_opened(record, mapping), mapping.messages or "messages")
-    return isinstance(messages, list) and (mapping != NO_MAP or not _is_of_others(messages))
+    if not isinstance(messages, list) or (mapping.messages is None and are_of_several(messages)):
+        return False
+    return mapping != NO_MAP or not _is_of_others(messages)
 
 
 def _is_of_others(messages: list[Any]) -> bool:
