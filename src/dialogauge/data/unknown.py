@@ -13,14 +13,15 @@ import orjson
 from dialogauge.core import ROLES, ConfigError, Conversation, FileFault, Place, RecordFault
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.data.field_map import FieldMap, read_field_map
-from dialogauge.data.formats import LIST, format_of
+from dialogauge.data.formats import LIST, forced_format, format_of
 from dialogauge.data.formats.base import Context, Format, Sample
 from dialogauge.data.formats.roles import ROLE_ALIASES
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.json_values import JsonValue, begins_json, json_values, starts_json
 from dialogauge.data.notes import NoteBook, excerpt, file_fault
+from dialogauge.data.paths import look_up, plain_name
 from dialogauge.data.sources import LineStream, as_utf8
-from dialogauge.data.tables import Row, open_table, plain_column, read_header
+from dialogauge.data.tables import Row, open_table, read_header
 
 if TYPE_CHECKING:
     from dialogauge.data.proposals import Trial
@@ -66,12 +67,19 @@ def format_hint(records: Sequence[Mapping[str, Any]] = ()) -> str:
     """Return what to do about a file in no known format: a map to fill in, and where the formats are."""
     if not records:
         return f"write each message as 'User: ...' or 'Assistant: ...', or export JSON or CSV; {_LIST}"
-    lists = [(path, _paths(items)) for path, items in _lists(records[0])]
+    lists = [(path, _paths(items), items[0]) for path, items in _lists(records[0])]
     if lists:
-        path, keys = max(lists, key=lambda one: len(one[1]))
+        path, keys, first = max(lists, key=lambda one: len(one[1]))
         fill = f"messages={path},role=...,content=..., of the keys in {excerpt(path)}"
+        if inner := next(iter(_lists(first)), None):
+            fill = (
+                f"records={path},messages={inner[0]},role=...,content=..., of the keys in {excerpt(inner[0])}"
+            )
+            keys = _paths(inner[1])
     else:
         keys = _paths(records)
+        if not keys:
+            return f"write a line of JSON for each message, with session, role and text; {_LIST}"
         fill = "prompt=...,reply=... or session=...,role=...,content=..., of the keys"
     return f"name the fields: --map {fill}: {_listed(keys)}; {_LIST}"
 
@@ -211,7 +219,7 @@ def _read_by(named: str, stream: LineStream) -> Trial | None:
     else:
         texts = tuple(raw.decode("utf-8", "replace") for _, raw in islice(stream.written(), _LOOKED_AT))
         sample = Sample(stream.source, mapping, lines=texts)
-    reading = format_of(sample)
+    reading = forced_format(None, mapping) or format_of(sample)
     context = Context(stream.source, mapping, NoteBook())
     return None if reading is None else Trial().read(reading.read(stream, context))
 
@@ -228,6 +236,7 @@ def likely_maps(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             continue
         for prompt, reply in _exchanges([dict(_leaves(item)) for item in items]):
             yield _written({"messages": path, "prompt": prompt, "reply": reply})
+    yield from _nested(records[0])
     rows = [dict(_leaves(record)) for record in records]
     if spoken := _spoken(rows):
         yield _written(about | spoken)
@@ -235,6 +244,20 @@ def likely_maps(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield _written(
             {k: v for k, v in about.items() if v not in (prompt, reply)} | {"prompt": prompt, "reply": reply}
         )
+
+
+def _nested(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield maps of a document that lists records, of which each lists its messages."""
+    for path, listed in _lists(document) if isinstance(document, dict) else ():
+        about = _about([dict(_leaves(one)) for one in listed])
+        for inner in dict.fromkeys(name for one in listed for name, _ in _lists(one)):
+            own = [look_up(one, inner) for one in listed]
+            items = [
+                dict(_leaves(one)) for each in own if isinstance(each, list) for one in each[:_LOOKED_AT]
+            ]
+            if items and (spoken := _spoken(items)):
+                kept = {k: v for k, v in about.items() if k != "order_by"} | {"records": path}
+                yield _written(kept | {"messages": inner} | spoken)
 
 
 def _in_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -249,7 +272,7 @@ def _in_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _written(fields: Mapping[str, str]) -> str:
-    order = ("session", "messages", "role", "content", "prompt", "reply", "order_by", "rating")
+    order = ("records", "session", "messages", "role", "content", "prompt", "reply", "order_by", "rating")
     known = sorted(fields.items(), key=lambda item: order.index(item[0]) if item[0] in order else 99)
     return ",".join(f"{key}={value}" for key, value in known)
 
@@ -323,15 +346,16 @@ def _spoken(rows: Sequence[Leaves]) -> dict[str, str] | None:
 
 def _content(lengths: Mapping[str, float], rows: Sequence[Leaves]) -> str:
     """Return the field with the longest texts, one of plain texts before one of HTML."""
-    return max(lengths, key=lambda p: (not str(rows[0].get(p)).startswith("<"), lengths[p]))
+    longest = max(lengths, key=lambda p: (not str(rows[0].get(p)).startswith("<"), lengths[p]))
+    whole = longest.removesuffix(".0.text")
+    return whole if any(isinstance(row.get(whole), str) for row in rows) else longest
 
 
 def _of_two(path: str) -> str | None:
     """Return who speaks where a field of yes and no is yes; None where its name does not say it."""
-    match = _TWO_SIDED.fullmatch(plain_column(path.rpartition(".")[2]).replace("_", " "))
+    match = _TWO_SIDED.fullmatch(plain_name(path.rpartition(".")[2]).replace("_", " "))
     name = "" if match is None else (match[1] or match[2]).strip().replace(" ", "_")
-    role = name if name in ("user", "assistant") else ROLE_ALIASES.get(name)
-    return role
+    return name if name in ("user", "assistant") else ROLE_ALIASES.get(name)
 
 
 def _roles(names: Sequence[str]) -> dict[str, str] | None:

@@ -126,3 +126,11 @@ def test_an_entry_that_cannot_be_read_is_refused(text, why):
 def test_a_format_and_an_entry_are_refused(tmp_path):
     with pytest.raises(UsageError, match="keep one of them"):
         read_conversations([written(tmp_path, LOG)], format="openai", mapping=read_field_map("id=a,text=<b"))
+
+
+def test_records_that_a_document_lists_far_within(tmp_path):
+    document = {"data": {"chats": [LOG, LOG | {"ticket": {"no": 8, "who": 3}}]}, "version": 2}
+    (tmp_path / "map.toml").write_text(f'{ENTRY}records = "data.chats"\n', encoding="utf-8")
+    talks, _ = talks_of(written(tmp_path, document), read_field_map(tmp_path / "map.toml"))
+    assert [(talk.id, len(talk.messages)) for talk in talks] == [("7", 2), ("8", 2)]
+    assert "record 2" in str(talks[1].place)

@@ -189,3 +189,15 @@ def test_messages_of_several_conversations_under_one_key_are_told_apart(tmp_path
     assert named.startswith("session=threadId,role=direction,content=payload.text")
     talks = list(read_conversations([str(path)], mapping=read_field_map(named)))
     assert [tuple(m.text for m in talk.messages) for talk in talks] == PAIRS
+
+
+def test_a_map_of_records_that_a_document_lists(tmp_path):
+    chats = [{"chatId": n, **pair(*one)} for n, one in enumerate(PAIRS)]
+    hint = hint_of(tmp_path, [{"data": {"chats": chats}, "version": 2}])
+    named = "records=data.chats,session=chatId,messages=thread,role=party,content=words,"
+    assert hint.startswith(f"--map '{named}")
+    assert hint.endswith("and 5 in all: is that meant?")
+
+
+def test_a_file_without_texts_of_its_own_says_what_to_write(tmp_path):
+    assert "write a line of JSON for each message" in hint_of(tmp_path, [{"internal": [["Hi.", "Ho."]]}])

@@ -164,14 +164,18 @@ class _Holder(Value):
         """Return the one list of records in a document, and their format."""
         lists = {k: v[0] for k, v in record.items() if isinstance(v, list) and v}
         several = [(k, first) for k, first in lists.items() if isinstance(first, dict | list)]
-        if len(several) != 1:
+        named = [(key, first, self._of(first, sample)) for key, first in several]
+        whole = [each for each in named if isinstance(each[2], RecordFormat)]
+        if len(several) != 1 and len(whole) != 1:
             return None
-        ((key, first),) = several
-        inner = Sample(sample.source, sample.mapping, first)
-        one = next((f for f in self.formats if f.recognises(inner)), None)
+        ((key, first, one),) = named if len(several) == 1 else whole
         if one is self.rows and isinstance(first, dict):
             return (key, one) if "conversation_id" in named_columns(tuple(first), sample.mapping) else None
         return (key, one) if isinstance(one, RecordFormat) else None
+
+    def _of(self, first: Any, sample: Sample) -> Format | None:  # noqa: ANN401  # any JSON value
+        inner = Sample(sample.source, sample.mapping, first)
+        return next((f for f in self.formats if f.recognises(inner)), None)
 
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
         place, record = Place(context.source.name), _document(stream)

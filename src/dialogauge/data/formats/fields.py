@@ -13,10 +13,9 @@ from dialogauge.data.admission import thumb_of
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.notes import excerpt, record_fault
-from dialogauge.data.paths import MISSING, look_up
+from dialogauge.data.paths import MISSING, look_up, plain_name
 from dialogauge.data.ratings import as_score, as_turn, score_at
 from dialogauge.data.splits import message_turns
-from dialogauge.data.tables import plain_column
 
 MESSAGE_KEYS = frozenset({"rating", "ratings", "satisfaction", "score"})
 """Keys of an assistant message with ratings of its turn."""
@@ -71,7 +70,7 @@ _RATES = UNNAMED | RECORD_KEYS.keys()
 
 def names_talk(key: str) -> bool:
     """Say whether a key by its name says which conversation a message is of."""
-    return _OF_A_TALK.fullmatch(plain_column(key)) is not None
+    return _OF_A_TALK.fullmatch(plain_name(key)) is not None
 
 
 def are_of_several(messages: Sequence[object]) -> bool:
