@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any, Final
 
 from dialogauge.core import Conversation, FileFault, Message, RecordFault
@@ -14,9 +15,12 @@ from dialogauge.data.formats.fields import are_of_several
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.json_values import begins_json
 from dialogauge.data.markup import html_text
+from dialogauge.data.paths import plain_name, word_of
 
 _INTERNAL: Final = lazy_pattern(r"(?i)(?:^|[\W_])(?:internal|private|note|notes|whisper)(?:$|[\W_])")
 _UNCHOSEN: Final = lazy_pattern(r"(?i)(?:\w+[_.])?(?:is|if)?_?(?:chosen|selected)")
+_COUNTED: Final = lazy_pattern(r"turn|round|step|exchange|index|seq|pos|time|date|day|_at$|^n$|^ts$")
+"""In the name of a field that only counts on within a conversation."""
 _GARBLED: Final = lazy_pattern("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2[\u0080-\u009f]")
 """UTF-8 that was read as Latin-1."""
 _YES, _NO = ("true", "1", "yes"), ("false", "0", "no")
@@ -76,6 +80,7 @@ class Trial:
         counts["pairs"] += len(pairs)
         counts["within"] += sum(a != b and (a in b or b in a) for a, b in pairs)
         counts["merged"] += are_of_several([m.extra for m in messages])
+        counts["parted"] += _may_be_parted(messages)
         counts["long"] += long.total()
         counts["twice"] += long.total() - len(long)
         runs = [(role, len(list(run))) for role, run in groupby(m.role for m in messages)]
@@ -106,11 +111,26 @@ class Trial:
             "one text would stand twice": counts["twice"] > _SOME * counts["long"],
             "one speaker's text would stand within the other's": counts["within"] > _SOME * counts["pairs"],
             "several replies would stand in a turn": counts["crowded"] > _MANY * counts["turns"],
+            "another field may say which conversation a row is of": self.conversations == 1
+            and counts["parted"] > 0,
             "the roles would not alternate": counts["in blocks"] > _MANY * counts["longer"]
             or (self.conversations == 1 and counts["of both"] > 0),
             "most of the text would be left unread": counts["read"] < _MANY * written,
         }
         return self.fault or next((why for why, holds in against.items() if holds), "")
+
+
+def _may_be_parted(messages: list[Message]) -> bool:
+    """Say whether a field stays the same for a while, and again where the user begins anew."""
+    for key in messages[0].extra if messages else ():
+        values = [word_of(m.extra.get(key)) for m in messages]
+        runs = [
+            [m.role for _, m in run] for _, run in groupby(zip(values, messages, strict=True), itemgetter(0))
+        ]
+        begun = all(run[0] == "user" and "assistant" in run for run in runs)
+        if begun and len({*values}) == len(runs) > 1 and _COUNTED.search(plain_name(key)) is None:
+            return True
+    return False
 
 
 def _is_internal(value: Mapping[str, Any]) -> bool:

@@ -201,3 +201,16 @@ def test_a_map_of_records_that_a_document_lists(tmp_path):
 
 def test_a_file_without_texts_of_its_own_says_what_to_write(tmp_path):
     assert "write a line of JSON for each message" in hint_of(tmp_path, [{"internal": [["Hi.", "Ho."]]}])
+
+
+@pytest.mark.parametrize(("field", "withheld"), [("caller", True), ("turn", False), ("day", False)])
+def test_another_field_may_part_rows_into_conversations(tmp_path, field, withheld):
+    sides = ("customer", "agent")
+    rows = [
+        {field: f"x{n}", "party": party, "words": words}
+        for n, one in enumerate(PAIRS)
+        for party, words in zip(sides, one, strict=True)
+    ]
+    hint = hint_of(tmp_path, rows)
+    assert ("another field may say which conversation a row is of" in hint) is withheld
+    assert ("is that meant?" in hint) is not withheld

@@ -27,7 +27,8 @@ PERHAPS = frozenset({"stars", "thumbs", "thumb", "feedback", "vote", "csat"}) | 
 
 _OF_A_TALK: Final = lazy_pattern(
     r"(?!parent|prev|next|last|user|client|web|browser)(?:\w+_)?"
-    r"(?:conversations?|threads?|sessions?|chats?|tickets?|dialog(?:ue)?s?)_(?:\w+_)?(?:id|uuid)"
+    r"(?:conv|convo|conversations?|threads?|sessions?|chats?|tickets?|cases?|dialog(?:ue)?s?)"
+    r"_(?:\w+_)?(?:id|uuid|no|nr|number)|cid"
 )
 _KINDS: Final = frozenset({"type", "kind", "message_type", "messagetype", "visibility"})
 _OF_THE_DESK: Final = frozenset({"note", "internal", "internal_note", "private_note", "whisper"})
