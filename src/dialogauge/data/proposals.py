@@ -15,10 +15,12 @@ from dialogauge.data.formats.fields import are_of_several
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.json_values import begins_json
 from dialogauge.data.markup import html_text
-from dialogauge.data.paths import plain_name, word_of
+from dialogauge.data.paths import MISSING, look_up, plain_name, word_of
 
 _INTERNAL: Final = lazy_pattern(r"(?i)(?:^|[\W_])(?:internal|private|note|notes|whisper)(?:$|[\W_])")
 _UNCHOSEN: Final = lazy_pattern(r"(?i)(?:\w+[_.])?(?:is|if)?_?(?:chosen|selected)")
+_LIST: Final = lazy_pattern(r"=([^,=]+)\.0(?=[.,]|$)")
+"""In a map, what holds a list of which the first item is read."""
 _COUNTED: Final = lazy_pattern(r"turn|round|step|exchange|index|seq|pos|time|date|day|_at$|^n$|^ts$")
 """In the name of a field that only counts on within a conversation."""
 _GARBLED: Final = lazy_pattern("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2[\u0080-\u009f]")
@@ -92,8 +94,9 @@ class Trial:
         counts["longer"] += len(messages) >= _SEVERAL
         counts["in blocks"] += len(messages) >= _SEVERAL and len(runs) <= 2
 
-    def objection(self, records: Iterable[Any]) -> str:
+    def objection(self, records: Iterable[Any], named: str) -> str:
         """Return what speaks against the map; nothing where it may be asked whether it is meant."""
+        lists = _LIST.findall(named)
         counts, roles = self.counts, self.texts
         for role in roles:
             if not counts[role]:
@@ -102,8 +105,12 @@ class Trial:
                 return f"what the {role} says would be JSON, numbers or times"
             if min(counts[role], _KEPT) >= _SEVERAL and len(roles[role]) < _SOME * min(counts[role], _KEPT):
                 return f"what the {role} says would be a few texts again and again"
-        written = sum(sum(map(len, {*_sentences(record)})) for record in records)
+        written = 0
+        for record in records:
+            written += sum(map(len, {*_sentences(record)}))
+            counts["longer lists"] += any(look_up(record, f"{path}.1") is not MISSING for path in lists)
         against = {
+            "only the first of several texts would be read": counts["longer lists"] > 0,
             "an internal note would be read": counts["internal"] > 0,
             "a reply that was not chosen would be read": counts["unchosen"] > 0,
             "messages of several conversations would be one": counts["merged"] > 0,

@@ -128,7 +128,7 @@ def _proposed(stream: LineStream, records: Sequence[Mapping[str, Any]]) -> tuple
             if trial is None or trial.first is None:
                 continue
             every = (row.cells for row in _table(view)) if not starts_json(view) else _values(view)
-            why = trial.objection(every)
+            why = trial.objection(every, named)
             if not why:
                 reads = f"reads the first as {_outlined(trial.first)}"
                 return f"--map '{named}' {reads}, and {trial.conversations:,} in all: is that meant?", ""

@@ -214,3 +214,12 @@ def test_another_field_may_part_rows_into_conversations(tmp_path, field, withhel
     hint = hint_of(tmp_path, rows)
     assert ("another field may say which conversation a row is of" in hint) is withheld
     assert ("is that meant?" in hint) is not withheld
+
+
+def test_the_first_of_several_replies_is_no_map(tmp_path):
+    rows = [{"chat_id": 1, "ask": a, "replies": [{"text": b}]} for a, b in PAIRS]
+    assert "reply=replies.0.text" in hint_of(tmp_path, rows)
+    rows[-1]["replies"] *= 2
+    hint = hint_of(tmp_path, rows)
+    assert "only the first of several texts would be read" in hint
+    assert "is that meant?" not in hint
