@@ -41,6 +41,7 @@ MISSING: Any = object()
 Path = Callable[[Any], Any]
 """Returns what stands in a record, or `MISSING`."""
 
+_HUMP: Final = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _INDEX: Final = lazy_pattern(r"-?[0-9]{1,9}")
 _STEP: Final = lazy_pattern(r"\[([^\]]+)\]|([*!]|'[^']*'|[^.\[\]*!]+(?:\.[^.\[\]*!]+)*)|\.")
 _EQUAL: Final = lazy_pattern(r"(?!not )(?:([^=!:~| ]+)(!?)=)?(.*)")
@@ -130,6 +131,11 @@ def word_of(value: object) -> str | None:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return str(value) if isinstance(value, str | int | float) else None
+
+
+def plain_name(key: str) -> str:
+    """Return a key or the name of a column in small letters, its words parted by underscores."""
+    return re.sub(r"[\s-]+", "_", _HUMP.sub("_", key.strip())).lower()
 
 
 def is_there(value: object) -> bool:

@@ -12,6 +12,7 @@ from dialogauge.core import Place, RecordFault
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.values import Value
 from dialogauge.data.notes import file_fault, record_fault
+from dialogauge.data.paths import plain_name
 from dialogauge.data.sources import LARGEST, LineStream
 
 _DELIMITERS = ",;\t|"
@@ -65,16 +66,9 @@ def _delimiter_of(header: str) -> str:
     return max(_DELIMITERS, key=lambda d: (bare.count(d), d == ","))
 
 
-_HUMP = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
-def _plain(column: str) -> str:
-    return re.sub(r"[\s-]+", "_", _HUMP.sub("_", column.strip())).lower()
-
-
 def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
     """Return the column with the first of the names, in any case: `Session ID` and `sessionId` too."""
-    by_name = {_plain(column): column for column in reversed(columns)}
+    by_name = {plain_name(column): column for column in reversed(columns)}
     return next((by_name[name] for name in names if name in by_name), None)
 
 

@@ -13,12 +13,13 @@ import orjson
 from dialogauge.core import ROLES, ConfigError, Conversation, FileFault, Place, RecordFault
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.data.field_map import FieldMap, read_field_map
-from dialogauge.data.formats import LIST, format_of
+from dialogauge.data.formats import LIST, forced_format, format_of
 from dialogauge.data.formats.base import Context, Format, Sample
 from dialogauge.data.formats.roles import ROLE_ALIASES
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.json_values import JsonValue, begins_json, json_values, starts_json
 from dialogauge.data.notes import NoteBook, excerpt, file_fault
+from dialogauge.data.paths import look_up, plain_name
 from dialogauge.data.sources import LineStream, as_utf8
 from dialogauge.data.tables import Row, open_table, read_header
 
@@ -53,6 +54,9 @@ _WORDS: Final[Mapping[str, frozenset[str]]] = {
 _IDS: Final = frozenset({"id", "ids", "uuid", "hash", "key"})
 _NAMING: Final = _IDS | {"type", "subtype", "kind", "name", "model", "version", "status", "url"}
 """Words at the end of the name of a field that says what something is, and nothing that was spoken."""
+_NUMBER: Final = lazy_pattern(r"[0-9]+")
+_TWO_SIDED: Final = lazy_pattern(r"(?:is|from|by)\W?(\w+)|(inbound|incoming|outbound|outgoing)")
+"""The name of a field that says whether somebody speaks, or is spoken to."""
 _PARTED: Final = lazy_pattern(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
 
@@ -63,12 +67,19 @@ def format_hint(records: Sequence[Mapping[str, Any]] = ()) -> str:
     """Return what to do about a file in no known format: a map to fill in, and where the formats are."""
     if not records:
         return f"write each message as 'User: ...' or 'Assistant: ...', or export JSON or CSV; {_LIST}"
-    lists = [(path, _paths(items)) for path, items in _lists(records[0])]
+    lists = [(path, _paths(items), items[0]) for path, items in _lists(records[0])]
     if lists:
-        path, keys = max(lists, key=lambda one: len(one[1]))
+        path, keys, first = max(lists, key=lambda one: len(one[1]))
         fill = f"messages={path},role=...,content=..., of the keys in {excerpt(path)}"
+        if inner := next(iter(_lists(first)), None):
+            fill = (
+                f"records={path},messages={inner[0]},role=...,content=..., of the keys in {excerpt(inner[0])}"
+            )
+            keys = _paths(inner[1])
     else:
         keys = _paths(records)
+        if not keys:
+            return f"write a line of JSON for each message, with session, role and text; {_LIST}"
         fill = "prompt=...,reply=... or session=...,role=...,content=..., of the keys"
     return f"name the fields: --map {fill}: {_listed(keys)}; {_LIST}"
 
@@ -117,7 +128,7 @@ def _proposed(stream: LineStream, records: Sequence[Mapping[str, Any]]) -> tuple
             if trial is None or trial.first is None:
                 continue
             every = (row.cells for row in _table(view)) if not starts_json(view) else _values(view)
-            why = trial.objection(every)
+            why = trial.objection(every, named)
             if not why:
                 reads = f"reads the first as {_outlined(trial.first)}"
                 return f"--map '{named}' {reads}, and {trial.conversations:,} in all: is that meant?", ""
@@ -208,7 +219,7 @@ def _read_by(named: str, stream: LineStream) -> Trial | None:
     else:
         texts = tuple(raw.decode("utf-8", "replace") for _, raw in islice(stream.written(), _LOOKED_AT))
         sample = Sample(stream.source, mapping, lines=texts)
-    reading = format_of(sample)
+    reading = forced_format(None, mapping) or format_of(sample)
     context = Context(stream.source, mapping, NoteBook())
     return None if reading is None else Trial().read(reading.read(stream, context))
 
@@ -225,6 +236,7 @@ def likely_maps(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             continue
         for prompt, reply in _exchanges([dict(_leaves(item)) for item in items]):
             yield _written({"messages": path, "prompt": prompt, "reply": reply})
+    yield from _nested(records[0])
     rows = [dict(_leaves(record)) for record in records]
     if spoken := _spoken(rows):
         yield _written(about | spoken)
@@ -232,6 +244,20 @@ def likely_maps(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield _written(
             {k: v for k, v in about.items() if v not in (prompt, reply)} | {"prompt": prompt, "reply": reply}
         )
+
+
+def _nested(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield maps of a document that lists records, of which each lists its messages."""
+    for path, listed in _lists(document) if isinstance(document, dict) else ():
+        about = _about([dict(_leaves(one)) for one in listed])
+        for inner in dict.fromkeys(name for one in listed for name, _ in _lists(one)):
+            own = [look_up(one, inner) for one in listed]
+            items = [
+                dict(_leaves(one)) for each in own if isinstance(each, list) for one in each[:_LOOKED_AT]
+            ]
+            if items and (spoken := _spoken(items)):
+                kept = {k: v for k, v in about.items() if k != "order_by"} | {"records": path}
+                yield _written(kept | {"messages": inner} | spoken)
 
 
 def _in_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -246,7 +272,7 @@ def _in_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _written(fields: Mapping[str, str]) -> str:
-    order = ("session", "messages", "role", "content", "prompt", "reply", "order_by", "rating")
+    order = ("records", "session", "messages", "role", "content", "prompt", "reply", "order_by", "rating")
     known = sorted(fields.items(), key=lambda item: order.index(item[0]) if item[0] in order else 99)
     return ",".join(f"{key}={value}" for key, value in known)
 
@@ -295,6 +321,17 @@ def _texts(rows: Sequence[Leaves]) -> dict[str, float]:
 def _spoken(rows: Sequence[Leaves]) -> dict[str, str] | None:
     """Return the fields of messages: who speaks, and what; None where no field says who."""
     lengths = _texts(rows)
+    for path in rows[0]:
+        values = [row.get(path) for row in rows]
+        if (
+            True in values
+            and all(isinstance(v, bool) for v in values)
+            and (role := _of_two(path)) is not None
+        ):
+            others = {p: n for p, n in lengths.items() if _says(p, rows)}
+            other = "user" if role == "assistant" else "assistant"
+            plain = {"roles.true": role, "roles.false": other}
+            return {"role": path, "content": _content(others, rows)} | plain if others else None
     for path in sorted(lengths, key=lambda p: (not _is("role", p), _last(p) in _IDS)):
         names = list(dict.fromkeys(str(row.get(path)) for row in rows))
         others = {p: n for p, n in lengths.items() if p != path and _last(p) not in _NAMING}
@@ -303,8 +340,22 @@ def _spoken(rows: Sequence[Leaves]) -> dict[str, str] | None:
         roles = _roles(names)
         named = _is("role", path) or all(n.lower() in (*ROLES, *ROLE_ALIASES) for n in names)
         if roles is not None and named:
-            return {"role": path, "content": max(others, key=lambda p: others[p])} | roles
+            return {"role": path, "content": _content(others, rows)} | roles
     return None
+
+
+def _content(lengths: Mapping[str, float], rows: Sequence[Leaves]) -> str:
+    """Return the field with the longest texts, one of plain texts before one of HTML."""
+    longest = max(lengths, key=lambda p: (not str(rows[0].get(p)).startswith("<"), lengths[p]))
+    whole = longest.removesuffix(".0.text")
+    return whole if any(isinstance(row.get(whole), str) for row in rows) else longest
+
+
+def _of_two(path: str) -> str | None:
+    """Return who speaks where a field of yes and no is yes; None where its name does not say it."""
+    match = _TWO_SIDED.fullmatch(plain_name(path.rpartition(".")[2]).replace("_", " "))
+    name = "" if match is None else (match[1] or match[2]).strip().replace(" ", "_")
+    return name if name in ("user", "assistant") else ROLE_ALIASES.get(name)
 
 
 def _roles(names: Sequence[str]) -> dict[str, str] | None:
@@ -325,6 +376,8 @@ def _exchanges(rows: Sequence[Leaves]) -> Iterator[tuple[str, str]]:
     lengths = {path: mean for path, mean in _texts(rows).items() if _says(path, rows)}
     if any(_is("compared", p) for p in lengths):
         return
+    numbered = [_NUMBER.sub("#", p) for p in lengths]
+    lengths = {p: n for p, n in lengths.items() if numbered.count(_NUMBER.sub("#", p)) == 1}
     prompts = [p for p in lengths if _is("prompt", p)]
     replies = [p for p in lengths if _is("reply", p)]
     yield from ((p, r) for p in prompts for r in replies if p != r)

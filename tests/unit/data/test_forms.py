@@ -169,3 +169,11 @@ def test_the_page_about_maps_names_every_key_and_its_example_is_read(tmp_path):
         assert notes["messages were left out: internal is true"] == 1
     with_scores, _ = talks_of(str(tmp_path / "tickets.json"), read_field_map(tmp_path / "shop.toml"))
     assert [(r.dimension, r.score, r.note) for r in with_scores[0].ratings] == [("stars", 4, "quick")]
+
+
+def test_records_that_a_document_lists_far_within(tmp_path):
+    document = {"data": {"chats": [LOG, LOG | {"ticket": {"no": 8, "who": 3}}]}, "version": 2}
+    (tmp_path / "map.toml").write_text(f'{ENTRY}records = "data.chats"\n', encoding="utf-8")
+    talks, _ = talks_of(written(tmp_path, document), read_field_map(tmp_path / "map.toml"))
+    assert [(talk.id, len(talk.messages)) for talk in talks] == [("7", 2), ("8", 2)]
+    assert "record 2" in str(talks[1].place)

@@ -75,6 +75,16 @@ WITHHELD = {
     "what the assistant says would be a few texts again and again": [
         [pair(f"{asks} {n}", "Anna Smith") for asks in ASKS for n in range(3)],
     ],
+    "a reply that was not chosen would be read": [
+        [talk(("customer", asks), ("agent", says), if_chosen=False) for asks, says in PAIRS],
+    ],
+    "its text would be garbled": [
+        [pair(f"{asks} Gr\u00c3\u00bc\u00c3\u009fe", says) for asks, says in PAIRS],
+    ],
+    "one speaker's text would stand within the other's": [
+        [pair(asks, f"Customer: {asks} Agent: {says}") for asks, says in PAIRS],
+        [pair(f"<p>{says}</p>", says) for says in SAYS],
+    ],
     "a record cannot be read by it": [[*(pair(*one) for one in PAIRS), {"thread": "gone"}]],
 }
 CASES = [(why, rows) for why, samples in WITHHELD.items() for rows in samples]
@@ -126,3 +136,90 @@ def test_a_map_that_cannot_be_obeyed_is_refused(named, tmp_path):
     except FileFault:
         return
     assert all(isinstance(one, RecordFault) for one in outcomes)
+
+
+def test_conversations_that_no_map_tells_apart(tmp_path):
+    (a, b), (c, d), (e, f) = PAIRS[:3]
+    said = [("customer", a), ("customer", c), ("agent", b), ("agent", d), ("customer", e), ("agent", f)]
+    rows = [
+        {"pk": n, "party": party, "words": words}
+        for n, (party, words) in zip((1, 2, 1, 2, 1, 1), said, strict=True)
+    ]
+    assert "the roles would not alternate" in hint_of(tmp_path, rows)
+    items = [m | {"chatId": n} for n, one in enumerate(PAIRS) for m in pair(*one)["thread"]]
+    hint = hint_of(tmp_path, [{"state": {"thread": items}}])
+    assert "messages of several conversations would be one" in hint
+
+
+def test_one_of_several_numbered_pairs_of_columns_is_no_map(tmp_path):
+    rows = [
+        {"nr": n, "q1": a, "a1": b, "q2": f"{a} And?", "a2": f"{b} So."} for n, (a, b) in enumerate(PAIRS)
+    ]
+    assert "is that meant?" not in hint_of(tmp_path, rows, "csv")
+
+
+@pytest.mark.parametrize(("field", "reply"), [("from_agent", True), ("isUser", False), ("inbound", False)])
+def test_a_field_of_yes_and_no_says_who_speaks(tmp_path, field, reply):
+    rows = [
+        {
+            "thread": [
+                {field: is_reply is reply, "html": f"<p>{words}</p>", "plain": words}
+                for words, is_reply in said
+            ]
+        }
+        for asks, says in PAIRS
+        for said in [((asks, False), (says, True))]
+    ]
+    roles = "roles.true=assistant,roles.false=user" if reply else "roles.true=user,roles.false=assistant"
+    assert f"--map 'messages=thread,role={field},content=plain,{roles}'" in hint_of(tmp_path, rows)
+
+
+def test_messages_of_several_conversations_under_one_key_are_told_apart(tmp_path):
+    ways = ("incoming", "outgoing")
+    items = [
+        {"threadId": n, "direction": way, "payload": {"text": words}}
+        for n, one in enumerate(PAIRS)
+        for way, words in zip(ways, one, strict=True)
+    ]
+    path = tmp_path / "page.json"
+    path.write_text(json.dumps({"messages": items, "meta": {}}))
+    with pytest.raises(FileFault) as error:
+        list(read_conversations([str(path)]))
+    named = error.value.hint.split("'")[1]
+    assert named.startswith("session=threadId,role=direction,content=payload.text")
+    talks = list(read_conversations([str(path)], mapping=read_field_map(named)))
+    assert [tuple(m.text for m in talk.messages) for talk in talks] == PAIRS
+
+
+def test_a_map_of_records_that_a_document_lists(tmp_path):
+    chats = [{"chatId": n, **pair(*one)} for n, one in enumerate(PAIRS)]
+    hint = hint_of(tmp_path, [{"data": {"chats": chats}, "version": 2}])
+    named = "records=data.chats,session=chatId,messages=thread,role=party,content=words,"
+    assert hint.startswith(f"--map '{named}")
+    assert hint.endswith("and 5 in all: is that meant?")
+
+
+def test_a_file_without_texts_of_its_own_says_what_to_write(tmp_path):
+    assert "write a line of JSON for each message" in hint_of(tmp_path, [{"internal": [["Hi.", "Ho."]]}])
+
+
+@pytest.mark.parametrize(("field", "withheld"), [("caller", True), ("turn", False), ("day", False)])
+def test_another_field_may_part_rows_into_conversations(tmp_path, field, withheld):
+    sides = ("customer", "agent")
+    rows = [
+        {field: f"x{n}", "party": party, "words": words}
+        for n, one in enumerate(PAIRS)
+        for party, words in zip(sides, one, strict=True)
+    ]
+    hint = hint_of(tmp_path, rows)
+    assert ("another field may say which conversation a row is of" in hint) is withheld
+    assert ("is that meant?" in hint) is not withheld
+
+
+def test_the_first_of_several_replies_is_no_map(tmp_path):
+    rows = [{"chat_id": 1, "ask": a, "replies": [{"text": b}]} for a, b in PAIRS]
+    assert "reply=replies.0.text" in hint_of(tmp_path, rows)
+    rows[-1]["replies"] *= 2
+    hint = hint_of(tmp_path, rows)
+    assert "only the first of several texts would be read" in hint
+    assert "is that meant?" not in hint

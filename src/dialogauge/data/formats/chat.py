@@ -98,7 +98,9 @@ def _role(name: str, mapping: FieldMap) -> Role | None:
 
 
 def _stamped(lines: Sequence[str]) -> bool:
-    return any((match := _STAMPED.fullmatch(line.strip("\r\n"))) and match[3] for line in lines[:3])
+    matches = [_STAMPED.fullmatch(line.strip("\r\n")) for line in lines[:3]]
+    names = [match[3] for match in matches if match and match[3]]
+    return bool(names) and not any(map(_LEVEL.match, names))
 
 
 def _recognises(sample: Sample) -> bool:
@@ -127,6 +129,8 @@ _LONGEST_CODE: Final = 5_000
 """Lines between two fences."""
 
 
+_LEVEL: Final = lazy_pattern(r"\W*(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b")
+"""How the line of a program's log goes on behind its time."""
 _GONE: Final = lazy_pattern(r"\W*(?:this message was deleted|you deleted this message)\W*", re.IGNORECASE)
 _CHANGED: Final = lazy_pattern(r"\s*\u200e?<this message was edited>\s*$", re.IGNORECASE)
 _FILE: Final = lazy_pattern(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dialogauge.core.values import Value
 from dialogauge.data.field_map import FieldMap
-from dialogauge.data.formats.fields import MESSAGE_KEYS, PERHAPS, REPLIES
+from dialogauge.data.formats.fields import MESSAGE_KEYS, PERHAPS, REPLIES, names_talk
 from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.paths import MISSING, look_up
 from dialogauge.data.tables import find_column
@@ -114,6 +114,9 @@ def named_columns(columns: Sequence[str], mapping: FieldMap) -> dict[str, str]:
         column = mapped if has_column(columns, mapped) else find_column(columns, usual)
         if column is not None:
             named[name] = column
+    if not mapping.conversation_id and named.get("conversation_id", "id").lower() == "id":
+        own = [c for c in columns if names_talk(c)]
+        named |= {"conversation_id": own[0]} if own else {}
     if not named.keys() >= {"prompt", "reply"} and not (mapping.prompt or mapping.reply):
         pairs = ((find_column(columns, [one]), find_column(columns, [other])) for one, other in _SPEAKERS)
         named |= next(({"prompt": p, "reply": r} for p, r in pairs if p and r), {})

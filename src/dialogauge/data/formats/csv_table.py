@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from dialogauge.core import Place, RecordFault
 from dialogauge.data.form import SourceForm
@@ -13,7 +14,8 @@ from dialogauge.data.formats.described import described_format
 from dialogauge.data.formats.messenger import messenger_format
 from dialogauge.data.formats.rows import RowTable, conversations_of
 from dialogauge.data.formats.threads import DataRow
-from dialogauge.data.json_values import JsonValue, as_records, starts_json
+from dialogauge.data.json_values import JsonValue, as_records, json_values, starts_json
+from dialogauge.data.paths import path_of
 from dialogauge.data.sources import LineStream
 from dialogauge.data.tables import open_table, read_header
 
@@ -38,9 +40,26 @@ def mapped_format(forms: Mapping[str, SourceForm]) -> TextFormat:
     def read(stream: LineStream, context: Context) -> Iterator[Outcome]:
         if not starts_json(stream):
             stream = as_records(LineStream(stream.source), lambda memo: row_records(stream))
+        elif paths := [form.records for form in forms.values() if form.records]:
+            whole = LineStream(stream.source)
+            stream = as_records(stream, lambda memo: _records(whole, paths))
         return records.read(stream, context)
 
     return TextFormat("map", lambda sample: False, read, json=None)
+
+
+def _records(stream: LineStream, paths: Sequence[str]) -> Iterator[JsonValue | RecordFault]:
+    """Yield the records that documents list under one of the paths; a document without is one itself."""
+    number = 0
+    for value in json_values(stream):
+        values = [] if isinstance(value, RecordFault) else [path_of(path)(value.value) for path in paths]
+        lists = [listed for listed in values if isinstance(listed, list)]
+        if isinstance(value, RecordFault) or not lists:
+            yield value
+            continue
+        for one in chain(*lists):
+            number += 1
+            yield JsonValue(one, Place(f"{stream.source.name} record {number}"), number)
 
 
 def row_records(stream: LineStream) -> Iterator[JsonValue | RecordFault]:

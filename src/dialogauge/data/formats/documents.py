@@ -156,14 +156,16 @@ class ListedFormat(RecordFormat):
 
     def count(self, stream: LineStream, context: Context) -> int:
         """Count the records."""
-        return sum(1 for _ in listed(stream, context, self._list(stream), ()))
+        return sum(1 for _ in listed(stream, context, self._list(stream, context), ()))
 
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
         """Convert the records one by one."""
-        yield from _values(stream, context, self._list(stream), self)
+        yield from _values(stream, context, self._list(stream, context), self)
 
-    def _list(self, stream: LineStream) -> str:
-        return _first_in(_document(stream), self.lists)[0]
+    def _list(self, stream: LineStream, context: Context) -> str:
+        """Return the key of the list; none of a record itself, which may have such a key too."""
+        first = _document(stream)
+        return "" if self.recognise(first, context.mapping) else _first_in(first, self.lists)[0]
 
 
 def _first_in(record: Any, lists: Sequence[str]) -> tuple[str, Any]:  # noqa: ANN401  # any JSON value
@@ -196,14 +198,18 @@ class _Holder(Value):
         """Return the one list of records in a document, and their format."""
         lists = {k: v[0] for k, v in record.items() if isinstance(v, list) and v}
         several = [(k, first) for k, first in lists.items() if isinstance(first, dict | list)]
-        if len(several) != 1:
+        named = [(key, first, self._of(first, sample)) for key, first in several]
+        whole = [each for each in named if isinstance(each[2], RecordFormat)]
+        if len(several) != 1 and len(whole) != 1:
             return None
-        ((key, first),) = several
-        inner = Sample(sample.source, sample.mapping, first)
-        one = next((f for f in self.formats if f.recognises(inner)), None)
+        ((key, first, one),) = named if len(several) == 1 else whole
         if one is self.rows and isinstance(first, dict):
             return (key, one) if "conversation_id" in named_columns(tuple(first), sample.mapping) else None
         return (key, one) if isinstance(one, RecordFormat) else None
+
+    def _of(self, first: Any, sample: Sample) -> Format | None:  # noqa: ANN401  # any JSON value
+        inner = Sample(sample.source, sample.mapping, first)
+        return next((f for f in self.formats if f.recognises(inner)), None)
 
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
         place, record = Place(context.source.name), _document(stream)

@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dialogauge.core import Conversation, Message, Place, Rating
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.data.admission import thumb_of
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.notes import excerpt, record_fault
-from dialogauge.data.paths import MISSING, look_up
+from dialogauge.data.paths import MISSING, look_up, plain_name
 from dialogauge.data.ratings import as_score, as_turn, score_at
 from dialogauge.data.splits import message_turns
 
@@ -23,6 +24,16 @@ PERHAPS = frozenset({"stars", "thumbs", "thumb", "feedback", "vote", "csat"}) | 
     *("thumbs_up", "star_rating", "user_rating", "user_feedback", "annotation", "feedbacks"),
 }
 """Keys of an assistant message or a record that rate it where they hold a number or a thumb."""
+
+_OF_A_TALK: Final = lazy_pattern(
+    r"(?!parent|prev|next|last|user|client|web|browser)(?:\w+_)?"
+    r"(?:conv|convo|conversations?|threads?|sessions?|chats?|tickets?|cases?|dialog(?:ue)?s?)"
+    r"_(?:\w+_)?(?:id|uuid|no|nr|number)|cid"
+)
+_KINDS: Final = frozenset({"type", "kind", "message_type", "messagetype", "visibility"})
+_OF_THE_DESK: Final = frozenset({"note", "internal", "internal_note", "private_note", "whisper"})
+INTERNAL: Final = "internal notes"
+"""Why messages are left out that are not for the user."""
 
 _DIMENSIONS: Final = {"thumbs_up": "thumbs"}
 """Keys that name one of two answers, and the dimension that was answered."""
@@ -56,6 +67,29 @@ _ABOUT: Final = _ROW | {"candidate", "conversation_id", "level", "note", "weight
 
 _REPLIES = frozenset(REPLIES)
 _RATES = UNNAMED | RECORD_KEYS.keys()
+
+
+def names_talk(key: str) -> bool:
+    """Say whether a key by its name says which conversation a message is of."""
+    return _OF_A_TALK.fullmatch(plain_name(key)) is not None
+
+
+def are_of_several(messages: Sequence[object]) -> bool:
+    """Say whether messages name several conversations that they are of."""
+    named: dict[str, set[str]] = {}
+    for message in messages:
+        for key, value in message.items() if isinstance(message, Mapping) else ():
+            if isinstance(value, str | int) and names_talk(key):
+                named.setdefault(key, set()).add(str(value))
+    return any(1 < len(ids) < len(messages) for ids in named.values())
+
+
+def is_internal(message: Mapping[str, Any]) -> bool:
+    """Say whether a message is marked as one that only the desk sees."""
+    return any(
+        isinstance(mark, str) and key.lower() in _KINDS and mark.lower().replace(" ", "_") in _OF_THE_DESK
+        for key, mark in message.items()
+    ) or any(message.get(key) is True for key in ("internal", "is_internal", "isInternal"))
 
 
 def asks_people(name: str) -> bool:

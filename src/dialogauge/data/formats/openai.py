@@ -10,13 +10,20 @@ from dialogauge.core import ROLES, Conversation, Message, Role, ToolCall
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.blocks import arguments_of, is_result, messages_of, parts_of, result_of
-from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from, labels_of
+from dialogauge.data.formats.fields import (
+    INTERNAL,
+    MESSAGE_KEYS,
+    are_of_several,
+    conversation_from,
+    is_internal,
+    labels_of,
+)
 from dialogauge.data.formats.order import in_time
 from dialogauge.data.formats.react import unfold
 from dialogauge.data.formats.roles import note_shared, role_named
 from dialogauge.data.json_values import is_message_list
 from dialogauge.data.notes import excerpt
-from dialogauge.data.paths import MISSING, look_up
+from dialogauge.data.paths import MISSING, look_up, word_of
 from dialogauge.data.reasoning import without_reasoning
 
 _ROLES = frozenset(ROLES)
@@ -78,7 +85,9 @@ class MessageReader:
         timed = isinstance(raw[0], dict) and len(raw[0]) > _BARE
         if len(raw) > 1 and not self._ordered and (timed or self.entry.mapping.order_by is not None):
             raw = list(in_time(raw, self.entry))
-        spoken = without_reasoning(self._messages(raw))
+        if not (listed := self._messages(raw)):
+            raise fault_in(self.entry, "nobody says anything in it")
+        spoken = without_reasoning(listed)
         if self._names:
             self._note_names(raw)
         messages, ends = unfold(spoken, self.entry)
@@ -113,6 +122,9 @@ class MessageReader:
         """Add what message `number` says: one message, and more where its blocks hold results of tools."""
         if not isinstance(item, dict):
             raise fault_in(self.entry, f"message {number} is {excerpt(item)}: not an object")
+        if self.entry.mapping.role is None and is_internal(item):
+            self.entry.leave_out(INTERNAL)
+            return
         role = self._role(item, number)
         out += used_tools(item, number, self.entry)
         calls = self._calls(item, number)
@@ -144,7 +156,8 @@ class MessageReader:
         if name is MISSING:
             hint = f"it has {', '.join(map(repr, item)) or 'nothing'}; {_remedy('role', self.role_key)}"
             raise fault_in(self.entry, f"message {number} has no {self.role_key!r}", hint)
-        role = self.role_of(name) if isinstance(name, str) else None
+        plain = word_of(name)
+        role = None if plain is None else self.role_of(plain)
         if role is None and isinstance(name, str) and (role := self.role_of(name.lower())) is not None:
             self.entry.assume(f"messages have the role {name!r}: read as {role}")
         if role is None:
@@ -282,7 +295,9 @@ def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any 
     if isinstance(record, list):
         return is_message_list(record) and (mapping.content or "content") in record[0]
     messages = look_up(_opened(record, mapping), mapping.messages or "messages")
-    return isinstance(messages, list) and (mapping != NO_MAP or not _is_of_others(messages))
+    if not isinstance(messages, list) or (mapping.messages is None and are_of_several(messages)):
+        return False
+    return mapping != NO_MAP or not _is_of_others(messages)
 
 
 def _is_of_others(messages: list[Any]) -> bool:

@@ -22,7 +22,7 @@ from dialogauge.data.formats.columns import (
     named_columns,
     rating_columns,
 )
-from dialogauge.data.formats.fields import PERHAPS, UNNAMED, is_rating, ratings_in
+from dialogauge.data.formats.fields import INTERNAL, PERHAPS, UNNAMED, is_internal, is_rating, ratings_in
 from dialogauge.data.formats.lists import exchanged
 from dialogauge.data.formats.openai import MessageReader, unknown_role, used_tools, with_replies
 from dialogauge.data.formats.payloads import OTHER_CHOICES, asked, messages_in, others_in, replied
@@ -184,6 +184,9 @@ def _take(group: _Group, row: DataRow, columns: RowColumns, context: Context) ->
     if group.fault is not None:
         return
     place = Place(row.place.file, row.place.line, group.id)
+    if not columns.exchanges and context.mapping.role is None and is_internal(row.cells):
+        context.notes.leave_out(INTERNAL, place)
+        return
     entry, before = Entry(context, place, group.id), len(group.messages)
     try:
         rated = _rated(row, columns, entry)
@@ -403,7 +406,9 @@ def _recognises_rows(sample: Sample) -> bool:
     row = DataRow(record, Place(""), 1)
     if not columns.exchanges:
         value = columns.value(row, "content")
-        return isinstance(columns.value(row, "role"), str) and not isinstance(value, dict)
+        role = columns.value(row, "role")
+        named = isinstance(role, str) or (role is not None and bool(sample.mapping.roles))
+        return named and not isinstance(value, dict)
     prompt, reply = columns.value(row, "prompt"), columns.value(row, "reply")
     return (isinstance(prompt, str) or is_message_list(prompt)) and (
         reply is None or isinstance(reply, str) or is_message_list(reply)

@@ -219,3 +219,9 @@ def test_who_of_several_in_one_role_spoke_is_kept(tmp_path):
     path.write_text("User: Hi\nAssistant: Yes\nBot: And me\n")
     (talk,) = read_conversations([str(path)])
     assert [m.extra.get("speaker") for m in talk.messages] == [None, "Assistant", "Bot"]
+
+
+@pytest.mark.parametrize("level", ["INFO", "DEBUG shop", "[ERROR] api"])
+def test_the_log_of_a_program_is_no_chat(tmp_path, level):
+    with pytest.raises(FileFault, match="unknown format"):
+        read(tmp_path, f"2026-05-04 10:00:00 {level}: started\n2026-05-04 10:00:01 {level}: stopped\n")

@@ -117,7 +117,7 @@ def test_types_of_chatwoot_in_words_and_a_greeting(tmp_path):
         (intercom(part(1, FIN, "")) | {"source": {"author": ANN}}, "nobody says anything"),
         ({"comments": [comment(1, 20, None)]}, "nobody says anything"),
         ({"comments": [comment(1, 20, "x"), {"body": "y"}]}, "it does not say who speaks"),
-        ({"other": 1}, "no conversation of helpdesk (intercom, zendesk, chatwoot)"),
+        ({"other": 1}, "no conversation of helpdesk (intercom, zendesk, chatwoot, "),
     ],
 )
 def test_what_cannot_be_read_is_a_fault(tmp_path, record, why):
@@ -147,3 +147,66 @@ def test_a_document_lists_tickets_or_conversations_beside_others(tmp_path, inden
         ]
         assert isinstance(fault, RecordFault)
         assert fault.place.file.endswith("record 3")
+
+
+ASKED = [("Is it open?", True), ("She is a regular.", None), ("From nine.", False)]
+"""Text, and whether the customer says it; None is a note of the desk."""
+
+
+def freshdesk():
+    answers = [{"body_text": t, "user_id": 9, "private": by is None} for t, by in ASKED[1:]]
+    return {"id": 4, "requester_id": 3, "description_text": ASKED[0][0], "conversations": answers}
+
+
+def gorgias():
+    said = [
+        {"from_agent": not by, "body_text": t, "public": by is not None, "created_datetime": n}
+        for n, (t, by) in enumerate(ASKED)
+    ]
+    return {"id": 4, "customer": {"id": 3}, "messages": said, "satisfaction_survey": {"score": 5}}
+
+
+def helpscout():
+    kinds = {True: "customer", False: "message", None: "note"}
+    threads = [
+        {"type": kinds[by], "body": f"<p>{t}</p>", "createdAt": f"2026-05-04T10:0{n}:00Z"}
+        for n, (t, by) in enumerate(ASKED)
+    ]
+    return {"id": 4, "primaryCustomer": {"id": 3}, "_embedded": {"threads": threads[::-1]}}
+
+
+def livechat():
+    seen = {"type": "system_message", "text": "Chat started"}
+    said = [
+        {
+            "type": "message",
+            "text": t,
+            "author_id": "c" if by else "b",
+            "visibility": "all" if by is not None else "agents",
+        }
+        for t, by in ASKED
+    ]
+    users = [{"id": "b", "type": "agent"}, {"id": "c", "type": "customer"}]
+    return {
+        "id": 4,
+        "users": users,
+        "thread": {"events": [seen, *said], "properties": {"rating": {"score": 0}}},
+    }
+
+
+def tawk():
+    kinds = {True: "v", False: "a", None: "s"}
+    said = [{"sender": {"t": kinds[by]}, "type": "msg", "msg": t} for t, by in ASKED]
+    return {"id": 4, "visitor": {"id": 3}, "messages": said, "rating": 1}
+
+
+@pytest.mark.parametrize(
+    ("record", "score"),
+    [(freshdesk(), None), (gorgias(), 5), (helpscout(), None), (livechat(), "down"), (tawk(), "up")],
+)
+def test_tickets_and_chats_of_other_desks(tmp_path, record, score):
+    (talk,), notes = read(tmp_path, record)
+    assert said(talk) == [("user", "Is it open?"), ("assistant", "From nine.")]
+    assert talk.id == "4"
+    assert [rating.score for rating in talk.ratings] == ([] if score is None else [score])
+    assert any("left out: internal notes" in note or "of the desk itself" in note for note in notes)

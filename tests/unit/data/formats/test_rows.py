@@ -487,3 +487,45 @@ def test_an_instruction_with_an_input(tmp_path):
 def test_times_in_other_forms(early, late):
     assert moment_of(early) < moment_of(late)
     assert moment_of("03/04/2026 10:00") is None, "the third of April, or March the fourth?"
+
+
+def test_a_column_of_another_name_says_which_conversation_a_row_is_of(tmp_path):
+    rows = [
+        {"id": n, "supportThreadId": talk, "parentChatId": 1, "direction": way, "text": text}
+        for n, (talk, way, text) in enumerate(
+            (
+                *((7, "INCOMING", "Open?"), (7, "OUTGOING", "Yes.")),
+                *((8, "INCOMING", "Late?"), (8, "OUTGOING", "No.")),
+            )
+        )
+    ]
+    talks, notes = read(tmp_path, json.dumps({"results": rows}), "a.json")
+    assert [(talk.id, [m.text for m in talk.messages]) for talk in talks] == [
+        ("7", ["Open?", "Yes."]),
+        ("8", ["Late?", "No."]),
+    ]
+    assert any("conversation_id = supportThreadId" in note for note in notes)
+
+
+@pytest.mark.parametrize("mark", [{"type": "note"}, {"visibility": "Internal"}, {"isInternal": True}])
+def test_notes_of_the_desk_are_left_out_and_counted(tmp_path, mark):
+    said = [("user", "Open?", {}), ("agent", "She is rude.", mark), ("agent", "Yes.", {})]
+    rows = [{"chat_id": "c", "from": who, "text": text, **more} for who, text, more in said]
+    path = tmp_path / "a.jsonl"
+    for text in ("\n".join(map(json.dumps, rows)), json.dumps({"id": "c", "turns": rows})):
+        path.write_text(text, encoding="utf-8")
+        reader = read_conversations([str(path)])
+        assert [m.text for talk in reader for m in talk.messages] == ["Open?", "Yes."]
+        assert any("left out: internal notes" in str(note) for note in reader.notes)
+
+
+def test_a_map_names_roles_that_are_yes_or_no_or_numbers(tmp_path):
+    for ours, theirs in ((False, True), (0, 1)):
+        rows = [{"cid": 1, "us": ours, "say": "Open?"}, {"cid": 1, "us": theirs, "say": "Yes."}]
+        roles = {str(ours).lower(): "user", str(theirs).lower(): "assistant"}
+        mapping = FieldMap(conversation_id="cid", role="us", content="say", roles=roles)
+        (talk,), _ = read(tmp_path, "\n".join(map(json.dumps, rows)), "a.jsonl", mapping=mapping)
+        assert [m.role for m in talk.messages] == ["user", "assistant"]
+        mapping = FieldMap(messages="log", role="us", content="say", roles=roles)
+        (talk,), _ = read(tmp_path, json.dumps({"log": rows}), "a.jsonl", mapping=mapping)
+        assert [m.role for m in talk.messages] == ["user", "assistant"]
