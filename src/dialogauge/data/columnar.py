@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import shutil
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
@@ -50,7 +51,8 @@ def row_blocks(file: IO[bytes], kind: str, name: str) -> Blocks:
     def named() -> Iterator[None]:
         try:
             yield
-        except (pyarrow.ArrowException, OSError, ValueError) as error:
+        # Of strings that are damaged Python itself says SystemError.
+        except (pyarrow.ArrowException, OSError, ValueError, EOFError, zlib.error, SystemError) as error:
             raise OSError(errno.EILSEQ, f"the {kind} file is damaged here: {error}") from error
 
     def lines(batches: Iterator[Any]) -> Iterator[bytes]:

@@ -224,8 +224,11 @@ def _merged(steps: Sequence[TraceSpan], entry: Entry) -> list[TraceSpan]:
     merged: dict[str, TraceSpan] = {}
     for number, step in enumerate(steps):
         first = merged.get(step.id)
-        if first is None:
-            merged[step.id or f"{number}"] = step
+        differs = first is not None and not step.event and _differ(first, step)
+        if first is None or differs:
+            if differs:
+                entry.recognise(SAME_ID)
+            merged[f"{step.id}\0{number}" if differs else step.id or f"{number}"] = step
             continue
         if step.about is not None and step.replied is not None is not first.replied:
             entry.leave_out("the same call again", what="records")
@@ -245,6 +248,12 @@ def _merged(steps: Sequence[TraceSpan], entry: Entry) -> list[TraceSpan]:
             values |= out
         merged[step.id] = replace(first, **values, scores=first.scores + step.scores)
     return list(merged.values())
+
+
+def _differ(first: TraceSpan, step: TraceSpan) -> bool:
+    """Say whether two spans of one id were asked or replied different things."""
+    pairs = ((first.asked, step.asked), (first.replied, step.replied))
+    return any(one != other and None not in (one, other) for one, other in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +336,8 @@ def _shown(steps: Sequence[TraceSpan], entry: Entry) -> ModelCall | None:
     It is the one that ends with the reply of the whole trace, else the longest. Where none has that reply,
     the user saw what went into the trace and came out of it, and the tools that were used on the way.
     """
-    whole = next((c for s in steps if s.kind == "root" and (c := call_of(s, entry)) is not None), None)
+    roots = [c for s in steps if s.kind == "root" and (c := call_of(s, entry)) is not None]
+    whole = roots[0] if roots else None
     calls = [c for s in steps if s.kind == "model" and (c := call_of(s, entry)) is not None]
     last: list[ModelCall] = []
     for call in calls:
@@ -346,11 +356,19 @@ def _shown(steps: Sequence[TraceSpan], entry: Entry) -> ModelCall | None:
         best = best.ending_as(whole) or _with_tools(whole, steps, entry)
     if best is not None:
         known = {key_of(message) for message in best.messages}
-        others = sum(not known.issuperset(key_of(m) for m in call.messages[-1:]) for call in calls)
+        others = sum(not known.issuperset(map(key_of, call.messages)) for call in calls)
         if others:
             text = "of a model, beside the conversation (titles, routes, other agents)"
             entry.leave_out(text, others, what="calls")
+        if roots and (unread := sum(not _says(best, root) for root in roots)):
+            entry.leave_out("their calls say it in other words", unread, what="steps")
     return best
+
+
+def _says(best: ModelCall, root: ModelCall) -> bool:
+    """Say whether a call holds all texts of another, maybe within others."""
+    text = "\n".join(message.text for message in best.messages)
+    return all(message.text.strip() in text for message in root.messages)
 
 
 def call_of(span: TraceSpan, entry: Entry) -> ModelCall | None:
@@ -406,9 +424,8 @@ def _append(messages: list[Message], more: Sequence[Message], entry: Entry) -> N
         return
     repeated = _repeated(keys, [key_of(m) for m in coming])
     if past and not repeated and len(coming) > len(past) and key_of(coming[0]) == keys[0]:
-        entry.assume(
-            "sessions have a later call that repeats their messages in other words: it is the one read"
-        )
+        why = "a later call of the session repeats them in other words"
+        entry.leave_out(why, len(past), assumed=True)
         messages[:] = [m for m in messages if m.role in _SYSTEM]
     prompts = {m.text for m in messages if m.role in _SYSTEM}
     messages += [m for m in more if m.role in _SYSTEM and m.text not in prompts]
