@@ -15,8 +15,12 @@ from dialogauge.core import Conversation
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import Note, left_out_of
 
-OF_THE_PROGRAM = {"name", "span_name", "title", "header", "products", "goals"}
-"""Keys of what names a step or a page, and of what a judge must not read: no text of a conversation."""
+OF_THE_PROGRAM = {"name", "span_name", "title", "header", "products", "goals", "workflow_name"} | {
+    *("request_preview", "response_preview", "mlflow.traceInputs", "mlflow.traceOutputs"),
+}
+"""Keys of what names a step or a page, of copies for a list, and of what a judge must not read."""
+STEP = "working_start"
+"""Marks a step of Inspect itself, which copies messages."""
 NAMES = ("agent run", "Gemini Apps Activity")
 """What two programs write of themselves in other places."""
 TEMPLATES = re.compile(r"<\|[^|]*\|>|<[^<>]*>|\[/?INST\]|^Prompted |\bDONE\b|^- role: \w+\s+content: \|")
@@ -37,7 +41,7 @@ def texts(value: Any) -> Iterator[str]:
     elif isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for key, inner in value.items():
+        for key, inner in value.items() if STEP not in value else ():
             yield from () if key in OF_THE_PROGRAM else texts(inner)
     elif isinstance(value, list | tuple):
         for inner in value:
@@ -93,7 +97,7 @@ def account(
 
 def is_text(value: Any) -> bool:
     """Say whether a value is a text of several words, and no JSON."""
-    return isinstance(value, str) and value.strip()[:1] not in ("{", "[") and bool(_lines(value))
+    return isinstance(value, str) and value.strip()[:1] not in ("{", "[") and bool(_lines(value)) and value not in "".join(NAMES)
 
 
 def _words(text: str) -> list[str]:

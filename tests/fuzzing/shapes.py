@@ -140,19 +140,18 @@ def _repeat_id(rng: random.Random, records: list[Any]) -> None:
         at[key] = (lambda spot: spot[0][spot[1]])(rng.choice([spot for spot in named if spot[1] == key]))
 
 
-def _double(rng: random.Random, records: list[Any]) -> None:
+def _double(rng: random.Random, records: list[Any], *, other: bool = True) -> None:
     """Add a record once more, with other words and the same ids."""
     if records:
         again = [copy.deepcopy(rng.choice(records))]
-        for at, key in _spots(again):
-            if is_text(at[key]):
-                at[key] += " once more"
+        for text in [at[key] for at, key in _spots(again) if other and is_text(at[key])]:
+            _reword(again, text, text + " once more")
         records.insert(rng.randint(0, len(records)), again[0])
 
 
 def _double_part(rng: random.Random, records: list[Any]) -> None:
     if spot := _spot(rng, records, lambda at, key: isinstance(at[key], list)):
-        _double(rng, spot[0][spot[1]])
+        _double(rng, spot[0][spot[1]], other=False)
 
 
 def _shuffle(rng: random.Random, records: list[Any]) -> None:
@@ -162,11 +161,16 @@ def _shuffle(rng: random.Random, records: list[Any]) -> None:
 def _add_words(rng: random.Random, records: list[Any]) -> None:
     """Change a text wherever it stands: an export may hold it several times."""
     if spot := _spot(rng, records, lambda at, key: is_text(at[key])):
-        text, more = spot[0][spot[1]], rng.choice(_ADDED)
-        for at, key in _spots(records):
-            if isinstance(at[key], str):
-                inside = at[key].strip()[:1] in ("{", "[")
-                at[key] = at[key].replace(*(json.dumps(one)[1:-1] if inside else one for one in (text, text + more)))
+        text = spot[0][spot[1]]
+        _reword(records, text, text + rng.choice(_ADDED))
+
+
+def _reword(records: list[Any], text: str, other: str) -> None:
+    for at, key in _spots(records):
+        if isinstance(at[key], str):
+            inside = at[key].strip()[:1] in ("{", "[")
+            words = (json.dumps(one)[1:-1] if inside else one for one in (text, other))
+            at[key] = at[key].replace(*words)
 
 
 _CHANGES: Final[tuple[Change, ...]] = (_shuffle, _double, _double_part, _drop, _retype, _empty, _repeat_id, _add_words)

@@ -119,7 +119,7 @@ def _is_hidden(source: Source) -> bool:
 
 
 def _speaks(source: Source | None) -> bool:
-    return source is not None and _author(source).get("role") in ("user", "assistant")
+    return source is not None and _author(source).get("role") not in ("system", "tool")
 
 
 def _messages(sources: Sequence[Source], entry: Entry) -> Iterator[Message]:

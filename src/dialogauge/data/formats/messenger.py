@@ -176,6 +176,9 @@ def _cells(spoken: _Said, tally: _Tally, context: Context) -> dict[str, Any]:
     }
 
 
+_NO_TEXT: Final = (None, "", [])
+
+
 def _all_spoken(stream: LineStream, context: Context) -> Iterator[tuple[_Said | RecordFault, Place]]:
     # The key under which a document lists its messages.
     if "list" not in context.memo:
@@ -200,6 +203,8 @@ def _all_spoken(stream: LineStream, context: Context) -> Iterator[tuple[_Said | 
                 entry.leave_out(DELETED if gone else _NOTICES)
             elif not spoken.speaker:
                 raise fault_in(entry, f"the message is {excerpt(value)}: it does not say who speaks")
+            elif not spoken.text and any(value.get(key) not in _NO_TEXT for key in ("text", "content")):
+                raise fault_in(entry, f"the message is {excerpt(value)}: its text is none")
             else:
                 if any(map(value.get, _CHANGES)):
                     entry.recognise(EDITED)

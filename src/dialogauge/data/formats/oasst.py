@@ -83,7 +83,8 @@ def _flat(prompt: Node, tree: Node) -> list[Node]:
         node, parent = waiting.pop()
         out.append({**node, **tree, "parent_id": parent})
         replies = node.get("replies")
-        own = [r for r in replies if isinstance(r, dict)] if isinstance(replies, list) else []
+        listed = replies if isinstance(replies, list) else [replies] if replies else []
+        own = [r if isinstance(r, dict) else {} for r in listed]  # one without an id makes no tree
         own.sort(key=lambda r: r["rank"] if isinstance(r.get("rank"), int) else len(own))
         waiting += [(reply, text_at(node, "message_id")) for reply in reversed(own)]
     return out

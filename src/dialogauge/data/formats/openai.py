@@ -335,7 +335,7 @@ def _exchanged(messages: Any, entry: Entry) -> Any:  # noqa: ANN401  # any JSON 
     other = {"assistant": "user", "user": "assistant"}
     return [
         {**one, "role": other.get(one["role"], one["role"])}
-        if isinstance(one, dict) and "role" in one
+        if isinstance(one, dict) and isinstance(one.get("role"), str)
         else one
         for one in messages
     ]

@@ -11,7 +11,7 @@ from dialogauge.core import Conversation, Message, Place, Rating, RecordFault, T
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, Sample, TextFormat, fault_in
 from dialogauge.data.formats.documents import listed, read_beside
-from dialogauge.data.formats.fields import text_at
+from dialogauge.data.formats.fields import list_at, text_at
 from dialogauge.data.formats.openai import MessageReader
 from dialogauge.data.notes import excerpt
 from dialogauge.data.paths import MISSING, look_up
@@ -101,7 +101,11 @@ def _recognises_tau2(sample: Sample) -> bool:
 
 
 def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
+    tasks: list[object] = []
+    ran: list[object] = []
     for head, run, entry in listed(stream, context, "simulations", _HEAD):
+        tasks = list_at(head, "tasks")
+        ran.append(run.get("task_id") if isinstance(run, dict) else None)
         try:
             if isinstance(run, RecordFault):
                 yield run
@@ -110,6 +114,8 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
                 yield _convert_tau2(run, beside, entry)
         except RecordFault as fault:
             yield fault
+    if never := sum(isinstance(one, dict) and one.get("id") not in ran for one in tasks):
+        context.notes.leave_out("no run is of them", Place(context.source.name), count=never, what="tasks")
 
 
 def _convert_tau2(run: Any, head: Mapping[str, Any], entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value

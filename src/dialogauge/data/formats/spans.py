@@ -69,6 +69,8 @@ class TraceSpan:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+_NOTHING: Final = (None, "", {}, [])
+
 SpansOf = Callable[[Any, Entry], Iterator[TraceSpan]]
 """Yields the spans that a JSON value holds; raises `RecordFault` where it is none."""
 Sessions = Callable[[Iterator[TraceSpan], Entry], Mapping[str, str]]
@@ -377,11 +379,15 @@ def call_of(span: TraceSpan, entry: Entry) -> ModelCall | None:
     Raises `RecordFault` for a message of it that cannot be read.
     """
     request, response = asked(span.asked), replied(span.replied)
+    if request is None and span.asked not in _NOTHING:
+        entry.leave_out("of no form that is known", what="requests")
     if request is None and response is None:
         return None
-    if response is None and request and span.kind == "model" and span.replied not in (None, {}, []):
+    if response is None and request and span.kind == "model" and span.replied not in _NOTHING:
         entry.recognise("replies of a model were no text: written as JSON")
         response = [{"role": "assistant", "content": orjson.dumps(span.replied).decode("utf-8")}]
+    elif response is None and span.replied not in _NOTHING:
+        entry.leave_out("of no form that is known", what="replies")
     if others := others_in(span.replied):
         entry.leave_out(OTHER_CHOICES, others)
     request, response = request or [], response or []
