@@ -117,14 +117,24 @@ def _spot(rng: random.Random, records: list[Any], wanted: Callable[[Any, Any], b
 
 def _drop(rng: random.Random, records: list[Any]) -> None:
     if spot := _spot(rng, records, lambda at, key: True):
-        del spot[0][spot[1]]
+        _take_out(records, spot[0].pop(spot[1]))
 
 
 def _retype(rng: random.Random, records: list[Any]) -> None:
     if spot := _spot(rng, records, lambda at, key: True):
         at, key = spot
-        kept = [at[key]], {"text": at[key]}, {"0": at[key]}, json.dumps(at[key])
-        at[key] = rng.choice((None, True, False, 0, -1, 4.5, "", " ", [], {}, "5", [None], [{}], *kept))
+        before = at[key]
+        packed = {"text": before}, {"0": before}
+        kept = [before], *(packed if isinstance(before, str) else [json.dumps(before)])
+        at[key] = rng.choice((None, True, False, 0, -1, 4.5, "", " ", [], {}, "5", [None], [{}], *kept, *kept))
+        if at[key] not in kept:
+            _take_out(records, before)
+
+
+def _take_out(records: list[Any], value: Any) -> None:
+    """Take a text out wherever else it stands."""
+    if is_text(value):
+        _reword(records, value, "")
 
 
 def _empty(rng: random.Random, records: list[Any]) -> None:

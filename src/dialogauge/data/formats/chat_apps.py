@@ -346,14 +346,18 @@ def _session(record: Mapping[str, Any], entry: Entry) -> Conversation:
 def _blocks(value: Mapping[str, Any]) -> list[Any]:
     """Return thoughts, tools and text of a message that used tools or thought; else nothing."""
     calls, thoughts, content = (value.get(key) or [] for key in ("toolCalls", "thoughts", "content"))
-    blocks: list[Any] = [{"type": "thinking", "thinking": thought} for thought in thoughts]
+    blocks: list[Any] = [{"type": "thinking", "thinking": one} for one in _listed(thoughts)]
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict):
             blocks.append({**call, "type": "tool_call", "arguments": call.get("args", {})})
             about = {"id": call.get("id"), "name": call.get("name"), "status": call.get("status")}
             blocks.append({**about, "type": "tool_result", "content": _answer(call.get("result"))})
-    texts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    texts = [{"type": "text", "text": content}] if isinstance(content, str) else _listed(content)
     return [*blocks, *texts] if blocks else []
+
+
+def _listed(value: Any) -> list[Any]:  # noqa: ANN401  # any JSON value
+    return value if isinstance(value, list) else [value]
 
 
 def _answer(result: Any) -> Any:  # noqa: ANN401  # any JSON value

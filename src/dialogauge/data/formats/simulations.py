@@ -102,10 +102,10 @@ def _recognises_tau2(sample: Sample) -> bool:
 
 def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
     tasks: list[object] = []
-    ran: list[object] = []
+    ran: set[str] = set()
     for head, run, entry in listed(stream, context, "simulations", _HEAD):
         tasks = list_at(head, "tasks")
-        ran.append(run.get("task_id") if isinstance(run, dict) else None)
+        ran.add(str(run.get("task_id")) if isinstance(run, dict) else "")
         try:
             if isinstance(run, RecordFault):
                 yield run
@@ -114,7 +114,7 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
                 yield _convert_tau2(run, beside, entry)
         except RecordFault as fault:
             yield fault
-    if never := sum(isinstance(one, dict) and one.get("id") not in ran for one in tasks):
+    if never := len(tasks) - len({str(one.get("id")) for one in tasks if isinstance(one, dict)} & ran):
         context.notes.leave_out("no run is of them", Place(context.source.name), count=never, what="tasks")
 
 

@@ -362,9 +362,21 @@ def _shown(steps: Sequence[TraceSpan], entry: Entry) -> ModelCall | None:
         if others:
             text = "of a model, beside the conversation (titles, routes, other agents)"
             entry.leave_out(text, others, what="calls")
-        if roots and (unread := sum(not _says(best, root) for root in roots)):
+        within = [call for step in steps if step.kind == "step" for call in _readable(step, entry)]
+        if unread := sum(not _says(best, call) for call in (*roots, *within)):
             entry.leave_out("their calls say it in other words", unread, what="steps")
     return best
+
+
+def _readable(step: TraceSpan, entry: Entry) -> Iterator[ModelCall]:
+    """Yield what a step between calls was given and made, where these are messages."""
+    if step.asked in _NOTHING and step.replied in _NOTHING:
+        return
+    try:
+        if (call := call_of(step, _muted(entry))) is not None:
+            yield call
+    except RecordFault:
+        return
 
 
 def _says(best: ModelCall, root: ModelCall) -> bool:
