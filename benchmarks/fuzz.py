@@ -42,7 +42,12 @@ from fuzzing.world import world
 TARGETS = READERS | SAMPLES | FILES | (SLOW if find_spec("torch") and find_spec("transformers") else {})
 
 SECONDS = 20.0
-_SHARES = dict.fromkeys(READERS, 1.0) | dict.fromkeys(SAMPLES, 0.2) | dict.fromkeys(FILES, 0.05) | dict.fromkeys(SLOW, 0.002)
+_SHARES = (
+    dict.fromkeys(READERS, 1.0)
+    | dict.fromkeys(SAMPLES, 0.2)
+    | dict.fromkeys(FILES, 0.05)
+    | dict.fromkeys(SLOW, 0.002)
+)
 """How many inputs each case gets: a command takes as long as twenty readers, an encoder much longer."""
 
 

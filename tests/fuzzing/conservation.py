@@ -63,7 +63,7 @@ def values_of(path: Path) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def lost(record: Any, kept: str) -> list[str]:
+def lost_of(record: Any, kept: str) -> list[str]:
     """Return the texts of several words in a record that are not in all words that were kept."""
     return [
         text
@@ -77,9 +77,7 @@ def kept_words(talks: Iterable[Conversation]) -> str:
     return " ".join(" ".join(_words(text)) for talk in talks for text in texts(talk))
 
 
-def account(
-    records: Sequence[Any], outcomes: Sequence[Any], notes: Iterable[Note], *, alone: bool
-) -> None:
+def account(records: Sequence[Any], outcomes: Sequence[Any], notes: Iterable[Note], *, alone: bool) -> None:
     """Raise `Unaccounted` where records or texts are neither read, nor a fault, nor counted.
 
     `alone`: each record is a conversation.
@@ -90,14 +88,19 @@ def account(
     if alone and len(records) != len(outcomes) + sum(counted.get("records", {}).values()):
         raise Unaccounted(f"{len(records)} records are {len(talks)} conversations, {faults} faults")
     kept = kept_words(talks)
-    losing = [texts for record in records if (texts := lost(record, kept))]
+    losing = [texts for record in records if (texts := lost_of(record, kept))]
     if len(losing) > left_out + (faults if alone else faults * len(records)):
         raise Unaccounted(f"missing, and not counted: {losing}")
 
 
 def is_text(value: Any) -> bool:
     """Say whether a value is a text of several words, and no JSON."""
-    return isinstance(value, str) and value.strip()[:1] not in ("{", "[") and bool(_lines(value)) and value not in "".join(NAMES)
+    return (
+        isinstance(value, str)
+        and value.strip()[:1] not in ("{", "[")
+        and bool(_lines(value))
+        and value not in "".join(NAMES)
+    )
 
 
 def _words(text: str) -> list[str]:

@@ -28,7 +28,12 @@ _RECORD_FORMATS: Final = {one.name for one in FORMATS if isinstance(one, RecordF
 """In which each record is a conversation."""
 _TABLES: Final = (".json", ".jsonl", ".csv")
 _ENCODINGS: Final = ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "latin-1")
-_ADDED: Final = (" Grüße „aus Köln“, 5 €", "\n```\nUser: not said at all\n```", " 谢谢 你的 帮助", " 🙂 so nice")
+_ADDED: Final = (
+    " Grüße „aus Köln“, 5 €",
+    "\n```\nUser: not said at all\n```",
+    " 谢谢 你的 帮助",
+    " 🙂 so nice",
+)
 
 Change = Callable[[random.Random, list[Any]], None]
 Spot = tuple[Any, Any]
@@ -98,7 +103,9 @@ def _copy(rng: random.Random, path: Path, file: Path) -> None:
         lines = data.splitlines(keepends=True)
         for _ in range(rng.randint(1, 3)):
             at = rng.randrange(len(lines))
-            lines[at:at + rng.randint(0, 1)] = rng.choice(([], [lines[at]], [b"\n"], [lines[at] + lines[0]]))
+            lines[at : at + rng.randint(0, 1)] = rng.choice(
+                ([], [lines[at]], [b"\n"], [lines[at] + lines[0]])
+            )
             lines = lines or [b"\n"]
         data, _ = _encoded(rng, b"".join(lines).decode())
     file.write_bytes(spoil(rng, data))
@@ -126,7 +133,9 @@ def _retype(rng: random.Random, records: list[Any]) -> None:
         before = at[key]
         packed = {"text": before}, {"0": before}
         kept = [before], *(packed if isinstance(before, str) else [json.dumps(before)])
-        at[key] = rng.choice((None, True, False, 0, -1, 4.5, "", " ", [], {}, "5", [None], [{}], *kept, *kept))
+        at[key] = rng.choice(
+            (None, True, False, 0, -1, 4.5, "", " ", [], {}, "5", [None], [{}], *kept, *kept)
+        )
         if at[key] not in kept:
             _take_out(records, before)
 
@@ -183,7 +192,16 @@ def _reword(records: list[Any], text: str, other: str) -> None:
             at[key] = at[key].replace(*words)
 
 
-_CHANGES: Final[tuple[Change, ...]] = (_shuffle, _double, _double_part, _drop, _retype, _empty, _repeat_id, _add_words)
+_CHANGES: Final[tuple[Change, ...]] = (
+    _shuffle,
+    _double,
+    _double_part,
+    _drop,
+    _retype,
+    _empty,
+    _repeat_id,
+    _add_words,
+)
 """The first two are of several records."""
 
 
@@ -193,7 +211,9 @@ def _written(rng: random.Random, records: list[Any], path: Path) -> str:
         names = list(dict.fromkeys(key for record in records for key in record))
         writer = csv.DictWriter(out, names)
         writer.writeheader()
-        writer.writerows({k: v if isinstance(v, str) else json.dumps(v) for k, v in r.items()} for r in records)
+        writer.writerows(
+            {k: v if isinstance(v, str) else json.dumps(v) for k, v in r.items()} for r in records
+        )
         return out.getvalue()
     ascii = rng.random() < 0.5
     if path.suffix == ".json":
