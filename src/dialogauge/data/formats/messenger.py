@@ -176,7 +176,7 @@ def _cells(spoken: _Said, tally: _Tally, context: Context) -> dict[str, Any]:
     }
 
 
-_NO_TEXT: Final = (None, "", [])
+_NO_TEXT: Final[tuple[Any, ...]] = (None, "", [])
 
 
 def _all_spoken(stream: LineStream, context: Context) -> Iterator[tuple[_Said | RecordFault, Place]]:

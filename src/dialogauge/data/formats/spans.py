@@ -69,7 +69,7 @@ class TraceSpan:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
-_NOTHING: Final = (None, "", {}, [])
+_NOTHING: Final[tuple[Any, ...]] = (None, "", {}, [])
 
 SpansOf = Callable[[Any, Entry], Iterator[TraceSpan]]
 """Yields the spans that a JSON value holds; raises `RecordFault` where it is none."""
