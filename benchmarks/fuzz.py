@@ -35,13 +35,19 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from fuzzing.files import FILES, SLOW
+from fuzzing.shapes import SAMPLES
 from fuzzing.targets import TARGETS as READERS
 from fuzzing.world import world
 
-TARGETS = READERS | FILES | (SLOW if find_spec("torch") and find_spec("transformers") else {})
+TARGETS = READERS | SAMPLES | FILES | (SLOW if find_spec("torch") and find_spec("transformers") else {})
 
 SECONDS = 20.0
-_SHARES = dict.fromkeys(READERS, 1.0) | dict.fromkeys(FILES, 0.05) | dict.fromkeys(SLOW, 0.002)
+_SHARES = (
+    dict.fromkeys(READERS, 1.0)
+    | dict.fromkeys(SAMPLES, 0.2)
+    | dict.fromkeys(FILES, 0.05)
+    | dict.fromkeys(SLOW, 0.002)
+)
 """How many inputs each case gets: a command takes as long as twenty readers, an encoder much longer."""
 
 

@@ -89,7 +89,7 @@ class Unplaced(AssertionError):
     """An error of ours that does not say where."""
 
 
-def _placed(error: DialogaugeError, file: Path | None = None) -> str:
+def placed(error: DialogaugeError, file: Path | None = None) -> str:
     if error.place is None and (file is None or file.name not in str(error)):
         raise Unplaced(f"{type(error).__name__} without a place: {error}")
     if not error.message.strip():
@@ -119,18 +119,18 @@ def _read(path: Path, format: str | None, *, strict: bool, mapping: Any = None) 
         outcomes = list(reader)
         as_json(inspect_conversations(reader, 2, mask=_MASK))
     except InputError as error:
-        return _placed(error)
+        return placed(error)
     seen = "read"
     for outcome in outcomes:
         if isinstance(outcome, Conversation):
-            _use(outcome)
+            use(outcome)
         else:
-            seen = _placed(outcome)
+            seen = placed(outcome)
             _MASK.fault(outcome)
     return seen
 
 
-def _use(conversation: Conversation) -> None:
+def use(conversation: Conversation) -> None:
     """What every run does with a conversation before a judge sees it."""
     conversation_digest(conversation)
     conversation.turns  # noqa: B018 - derived when asked for
@@ -149,7 +149,7 @@ def local_judge(rng: random.Random, folder: Path) -> str:
     try:
         found = [c for c in read_conversations([str(path)], format="openai") if isinstance(c, Conversation)]
     except InputError as error:
-        return _placed(error)
+        return placed(error)
     for conversation in found:
         messages = tuple(_stirred(rng, m) for m in conversation.messages)
         rubric = rng.choice(("card", "roleplay"))
@@ -180,7 +180,7 @@ def ratings(rng: random.Random, folder: Path) -> str:
     try:
         table = read_ratings(path)
     except InputError as error:
-        return _placed(error)
+        return placed(error)
     counts = RatedDimensions()
     counts.add(Conversation("t", (), ratings=table.ratings))
     counts.listed()
@@ -192,7 +192,7 @@ def ratings(rng: random.Random, folder: Path) -> str:
     for name in table.ids:
         table.for_conversation(name)
     for fault in table.faults:
-        _placed(fault)
+        placed(fault)
     return "RecordFault" if table.faults else "read"
 
 
@@ -212,7 +212,7 @@ def field_map(rng: random.Random, folder: Path) -> str:
     try:
         found = read_field_map(path)
     except DialogaugeError as error:
-        return _placed(error)
+        return placed(error)
     record = mutate.structure(rng, seeds.MAPPED) if rng.random() < 0.5 else seeds.MAPPED
     log = _write(folder, "log.jsonl", mutate.as_bytes(mutate.as_text(rng, record)))
     return _read(log, rng.choice((None, "openai", "csv")), strict=False, mapping=found)
@@ -230,7 +230,7 @@ def rubric(rng: random.Random, folder: Path) -> str:
     try:
         found = load_rubric(path)
     except DialogaugeError as error:
-        return _placed(error, path)
+        return placed(error, path)
     for language in found.languages:
         scope = Scope((1, 2), ("turn", found.level) if found.level == "conversation" else (found.level,))
         reply_schema(found, scope, language)
@@ -245,7 +245,7 @@ def config(rng: random.Random, folder: Path) -> str:
     try:
         found = load_config(str(path))
     except DialogaugeError as error:
-        return _placed(error, path)
+        return placed(error, path)
     try:
         for role, settings in found.roles.items():
             with_defaults(settings, role)
@@ -271,7 +271,7 @@ def prices(rng: random.Random, folder: Path) -> str:
     try:
         table = PriceTable.load(path)
     except DialogaugeError as error:
-        return _placed(error, path)
+        return placed(error, path)
     table.cost("m", 10, 10, 5)
     return "read"
 
@@ -285,7 +285,7 @@ def tasks(rng: random.Random, folder: Path) -> str:
     try:
         read = read_tasks(str(path))
     except DialogaugeError as error:
-        return _placed(error, path)
+        return placed(error, path)
     for task in read.tasks:
         assert isinstance(task.question, str)
         assert all(isinstance(id, str) for id in task.evidence)
@@ -302,9 +302,9 @@ def task_logs(rng: random.Random, folder: Path) -> str:
     try:
         read = read_logs(str(path))
     except DialogaugeError as error:
-        return _placed(error, path)
+        return placed(error, path)
     for one in read:
-        _use(one.conversation)
+        use(one.conversation)
     return "read"
 
 
@@ -315,7 +315,7 @@ def published_results(rng: random.Random, folder: Path) -> str:
     try:
         tables = read_published(path)
     except DialogaugeError as error:
-        return _placed(error, path)
+        return placed(error, path)
     json_document(as_json(tables))
     assert to_text(published_blocks(tables))
     assert to_html(tables.page)
@@ -335,7 +335,7 @@ def coefficients(rng: random.Random, folder: Path) -> str:
     try:
         LocalCoefficients.from_json(text, file="model.json")
     except DialogaugeError as error:
-        return _placed(error)
+        return placed(error)
     return "read"
 
 
@@ -348,7 +348,7 @@ def ratings_model(rng: random.Random, folder: Path) -> str:
     try:
         RatingsModel.from_json(text, file="model.json")
     except DialogaugeError as error:
-        return _placed(error)
+        return placed(error)
     return "read"
 
 

@@ -16,6 +16,7 @@ RESULTS = (
     "evidence",
     "learn_vendors",
     "optimise_trainers",
+    "readers",
     "sessions",
     "spine_two",
     "trust",

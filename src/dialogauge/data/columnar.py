@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import shutil
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from decimal import Decimal
 from typing import IO, Any, Final
@@ -50,7 +51,8 @@ def row_blocks(file: IO[bytes], kind: str, name: str) -> Blocks:
     def named() -> Iterator[None]:
         try:
             yield
-        except (pyarrow.ArrowException, OSError, ValueError) as error:
+        # Of strings that are damaged Python itself says SystemError.
+        except (pyarrow.ArrowException, OSError, ValueError, EOFError, zlib.error, SystemError) as error:
             raise OSError(errno.EILSEQ, f"the {kind} file is damaged here: {error}") from error
 
     def lines(batches: Iterator[Any]) -> Iterator[bytes]:
@@ -58,16 +60,21 @@ def row_blocks(file: IO[bytes], kind: str, name: str) -> Blocks:
             yield from _lines(batches)
 
     with named():
-        whole = file if file.seekable() else _kept(file)
-        return Blocks(lines(openers[kind](whole)), whole)
+        with ExitStack() as damaged:
+            whole = file if file.seekable() else _kept(file)
+            damaged.callback(whole.close)
+            blocks = Blocks(lines(openers[kind](whole)), whole)
+            damaged.pop_all()
+        return blocks
 
 
 def _kept(file: IO[bytes]) -> IO[bytes]:
     """Return a passing copy of a file that can only be read on."""
-    copy = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the lines
-    with file:
+    with file, ExitStack() as damaged:
+        copy = damaged.enter_context(tempfile.TemporaryFile())
         shutil.copyfileobj(file, copy)
-    copy.seek(0)
+        copy.seek(0)
+        damaged.pop_all()  # closed with the lines
     return copy
 
 

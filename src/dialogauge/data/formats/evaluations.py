@@ -176,6 +176,9 @@ def _convert_inspect_log(sample: Any, head: Mapping[str, Any], entry: Entry) -> 
     task, model = _about(sample, head.get("eval"), entry)
     names = (task, sample.get("id"), model, sample.get("epoch"))
     id = "__".join(str(name) for name in names if name is not None)
+    output = sample.get("output")
+    if not raw and isinstance(output, dict) and output.get("choices"):
+        raise fault_in(entry, f"the sample is {excerpt(sample)}: it has an output and no messages")
     if not raw:
         entry.recognise("samples failed before anything was said: they are absent")
     spoken = [_openai(message) for message in _attached(raw, sample.get("attachments"))]

@@ -362,6 +362,8 @@ def _convert_items(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  
     if inner is None:
         raise fault_in(entry, f"the record is {excerpt(record)}: it has no list of messages")
     key, values = inner
+    if key == "events" and (others := len(record["events"]) - len(values)):
+        entry.leave_out("partial, or without a message", others, what="events")
     page = isinstance(record, dict) and record.get("object") == "list"
     ordered = in_time(values, entry, sort=_of_assistants(values))
     items = messages_in(ordered[::-1] if _ends_first(ordered, entry, page=page) else ordered)

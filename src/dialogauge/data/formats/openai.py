@@ -322,6 +322,8 @@ def _opened(record: Any, mapping: FieldMap) -> Any:  # noqa: ANN401  # any JSON 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
     key = entry.mapping.messages or "messages"
+    if isinstance(record, dict) and "messages" not in record:
+        _count_branches(record, entry)
     record = {key: record} if isinstance(record, list) else _opened(record, entry.mapping)
     if not isinstance(record, dict):
         raise fault_in(entry, f"the record is {excerpt(record)}: not an object")
@@ -340,6 +342,15 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     return conversation_from(record, prompt + read, rated, entry, messages_key=key.split(".")[0])
 
 
+def _count_branches(record: dict[str, Any], entry: Entry) -> None:
+    """Count the messages of Open WebUI that are not on the branch that was shown."""
+    tree, shown = (look_up(record, f"chat.{path}") for path in ("history.messages", "messages"))
+    if isinstance(tree, dict) and isinstance(shown, list):
+        ids = [one.get("id") for one in shown if isinstance(one, dict)]
+        if others := sum(id not in ids for id in tree):
+            entry.leave_out("regenerated or edited, and on no branch that was shown", others)
+
+
 def _exchanged(messages: Any, entry: Entry) -> Any:  # noqa: ANN401  # any JSON value
     """Return messages from the user's side where AutoGen kept them from that of an agent."""
     first = messages[0] if isinstance(messages, list) and messages else None
@@ -350,7 +361,7 @@ def _exchanged(messages: Any, entry: Entry) -> Any:  # noqa: ANN401  # any JSON 
     other = {"assistant": "user", "user": "assistant"}
     return [
         {**one, "role": other.get(one["role"], one["role"])}
-        if isinstance(one, dict) and "role" in one
+        if isinstance(one, dict) and isinstance(one.get("role"), str)
         else one
         for one in messages
     ]

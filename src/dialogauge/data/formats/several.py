@@ -11,8 +11,8 @@ from dialogauge.data.form import SourceForm, Tree
 from dialogauge.data.formats.base import Context, Entry, Outcome, entries, fault_in
 from dialogauge.data.formats.documents import listed
 from dialogauge.data.formats.order import branch, latest, leaves
-from dialogauge.data.notes import LONGEST, MESSAGE, too_long
-from dialogauge.data.paths import path_of, text_of, word_of
+from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, too_long
+from dialogauge.data.paths import is_there, path_of, text_of, word_of
 from dialogauge.data.sources import LineStream
 
 _BRANCHES: Final = "regenerated or edited, and on no branch that was shown"
@@ -94,6 +94,8 @@ def flat(
         inner = item.get(tree.children) if tree.children else None
         own = {key: value for key, value in item.items() if key != tree.children}
         yield own if before is None or tree.parent is None else {**own, tree.parent: before}
+        if not isinstance(inner, list) and is_there(inner):
+            raise fault_in(entry, f"a message has under {tree.children!r} {excerpt(inner)}: no list")
         if isinstance(inner, list):
             children = [one for one in inner if isinstance(one, dict)]
             if tree.rank is not None:

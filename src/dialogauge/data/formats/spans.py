@@ -69,6 +69,8 @@ class TraceSpan:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+_NOTHING: Final[tuple[Any, ...]] = (None, "", {}, [])
+
 SpansOf = Callable[[Any, Entry], Iterator[TraceSpan]]
 """Yields the spans that a JSON value holds; raises `RecordFault` where it is none."""
 Sessions = Callable[[Iterator[TraceSpan], Entry], Mapping[str, str]]
@@ -232,8 +234,11 @@ def _merged(steps: Sequence[TraceSpan], entry: Entry) -> list[TraceSpan]:
     merged: dict[str, TraceSpan] = {}
     for number, step in enumerate(steps):
         first = merged.get(step.id)
-        if first is None:
-            merged[step.id or f"{number}"] = step
+        differs = first is not None and not step.event and _differ(first, step)
+        if first is None or differs:
+            if differs:
+                entry.recognise(SAME_ID)
+            merged[f"{step.id}\0{number}" if differs else step.id or f"{number}"] = step
             continue
         if step.about is not None and step.replied is not None is not first.replied:
             entry.leave_out("the same call again", what="records")
@@ -253,6 +258,12 @@ def _merged(steps: Sequence[TraceSpan], entry: Entry) -> list[TraceSpan]:
             values |= out
         merged[step.id] = replace(first, **values, scores=first.scores + step.scores)
     return list(merged.values())
+
+
+def _differ(first: TraceSpan, step: TraceSpan) -> bool:
+    """Say whether two spans of one id were asked or replied different things."""
+    pairs = ((first.asked, step.asked), (first.replied, step.replied))
+    return any(one != other and None not in (one, other) for one, other in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +346,8 @@ def _shown(steps: Sequence[TraceSpan], entry: Entry) -> ModelCall | None:
     It is the one that ends with the reply of the whole trace, else the longest. Where none has that reply,
     the user saw what went into the trace and came out of it, and the tools that were used on the way.
     """
-    whole = next((c for s in steps if s.kind == "root" and (c := call_of(s, entry)) is not None), None)
+    roots = [c for s in steps if s.kind == "root" and (c := call_of(s, entry)) is not None]
+    whole = roots[0] if roots else None
     calls = [c for s in steps if s.kind == "model" and (c := call_of(s, entry)) is not None]
     last: list[ModelCall] = []
     for call in calls:
@@ -354,11 +366,31 @@ def _shown(steps: Sequence[TraceSpan], entry: Entry) -> ModelCall | None:
         best = best.ending_as(whole) or _with_tools(whole, steps, entry)
     if best is not None:
         known = {key_of(message) for message in best.messages}
-        others = sum(not known.issuperset(key_of(m) for m in call.messages[-1:]) for call in calls)
+        others = sum(not known.issuperset(map(key_of, call.messages)) for call in calls)
         if others:
             text = "of a model, beside the conversation (titles, routes, other agents)"
             entry.leave_out(text, others, what="calls")
+        within = [call for step in steps if step.kind == "step" for call in _readable(step, entry)]
+        if unread := sum(not _says(best, call) for call in (*roots, *within)):
+            entry.leave_out("their calls say it in other words", unread, what="steps")
     return best
+
+
+def _readable(step: TraceSpan, entry: Entry) -> Iterator[ModelCall]:
+    """Yield what a step between calls was given and made, where these are messages."""
+    if step.asked in _NOTHING and step.replied in _NOTHING:
+        return
+    try:
+        if (call := call_of(step, _muted(entry))) is not None:
+            yield call
+    except RecordFault:
+        return
+
+
+def _says(best: ModelCall, root: ModelCall) -> bool:
+    """Say whether a call holds all texts of another, maybe within others."""
+    text = "\n".join(message.text for message in best.messages)
+    return all(message.text.strip() in text for message in root.messages)
 
 
 def call_of(span: TraceSpan, entry: Entry) -> ModelCall | None:
@@ -367,11 +399,15 @@ def call_of(span: TraceSpan, entry: Entry) -> ModelCall | None:
     Raises `RecordFault` for a message of it that cannot be read.
     """
     request, response = asked(span.asked), replied(span.replied)
+    if request is None and span.asked not in _NOTHING:
+        entry.leave_out("of no form that is known", what="requests")
     if request is None and response is None:
         return None
-    if response is None and request and span.kind == "model" and span.replied not in (None, {}, []):
+    if response is None and request and span.kind == "model" and span.replied not in _NOTHING:
         entry.recognise("replies of a model were no text: written as JSON")
         response = [{"role": "assistant", "content": orjson.dumps(span.replied).decode("utf-8")}]
+    elif response is None and span.replied not in _NOTHING:
+        entry.leave_out("of no form that is known", what="replies")
     if others := others_in(span.replied):
         entry.leave_out(OTHER_CHOICES, others)
     request, response = request or [], response or []
@@ -414,9 +450,8 @@ def _append(messages: list[Message], more: Sequence[Message], entry: Entry) -> N
         return
     repeated = _repeated(keys, [key_of(m) for m in coming])
     if past and not repeated and len(coming) > len(past) and key_of(coming[0]) == keys[0]:
-        entry.assume(
-            "sessions have a later call that repeats their messages in other words: it is the one read"
-        )
+        why = "a later call of the session repeats them in other words"
+        entry.leave_out(why, len(past), assumed=True)
         messages[:] = [m for m in messages if m.role in _SYSTEM]
     prompts = {m.text for m in messages if m.role in _SYSTEM}
     messages += [m for m in more if m.role in _SYSTEM and m.text not in prompts]

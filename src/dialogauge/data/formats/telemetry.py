@@ -412,8 +412,9 @@ def _of_events(events: Sequence[Any], tree: dict[str, Any]) -> tuple[list[Any], 
             replies.append({"content": None, **_without_choice(message), "role": "assistant"})
         elif name == "gen_ai.evaluation.result":
             scores += _evaluation(_tree(body))
-        elif name.startswith(("gen_ai.content.", "gen_ai.client.inference")):
-            for part, inner in _tree(body).get("gen_ai", {}).items():
+        elif not name or name.startswith(("gen_ai.content.", "gen_ai.client.inference")):
+            about = _tree(body).get("gen_ai")
+            for part, inner in about.items() if isinstance(about, dict) else ():
                 tree.setdefault("gen_ai", {}).setdefault(part, inner)
     return asks, replies, scores
 
