@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 from dialogauge.core import UsageError
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Format, Sample
@@ -56,6 +54,7 @@ from dialogauge.data.formats.sources import (
     URS,
     WEAVE,
     WILDCHAT,
+    entry_text,
 )
 from dialogauge.data.formats.telemetry import MLFLOW, OPENTELEMETRY, PHOENIX
 
@@ -96,8 +95,10 @@ def entry_of(name: str) -> str | None:
 
     Raises `UsageError` for an unknown format.
     """
-    file = files(__package__) / "sources" / f"{named_format(name).name}.toml"
-    return file.read_text("utf-8") if file.is_file() else None
+    try:
+        return entry_text(named_format(name).name)
+    except FileNotFoundError:
+        return None
 
 
 def forced_format(name: str | None, mapping: FieldMap) -> Format | None:
