@@ -65,7 +65,9 @@ def _id(record: Item, form: SourceForm, entry: Entry) -> str | None:
     """Return the first id of a form that no conversation before has."""
     paths = listed(form.id)
     ids = [id for path in paths if (id := text_of(path_of(path)(record)))]
-    if ids and entry.made_id in ids[0]:
+    if paths == ("@made",):
+        entry.recognise("ids made from the file name and the number of the record")
+    elif ids and entry.made_id in ids[0]:
         hint = "give each an id of its own"
         entry.assume(f"conversations have no id: made from {entry.made_from}", hint)
     if len(ids) < 2:
