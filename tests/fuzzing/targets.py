@@ -215,7 +215,9 @@ def field_map(rng: random.Random, folder: Path) -> str:
         return placed(error)
     record = mutate.structure(rng, seeds.MAPPED) if rng.random() < 0.5 else seeds.MAPPED
     log = _write(folder, "log.jsonl", mutate.as_bytes(mutate.as_text(rng, record)))
-    return _read(log, rng.choice((None, "openai", "csv")), strict=False, mapping=found)
+    # A map that describes a format of its own stands beside no other.
+    format = rng.choice((None, "openai", "csv"))
+    return _read(log, None if found.forms else format, strict=False, mapping=found)
 
 
 def rubric(rng: random.Random, folder: Path) -> str:
