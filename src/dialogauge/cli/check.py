@@ -48,16 +48,17 @@ def formats(
     """
     import tomllib
 
+    from dialogauge.cli.terminal import print_blocks
     from dialogauge.data import entry_of, format_names
+    from dialogauge.report import Definitions, Section
 
     if name is None:
         entries = {one: entry_of(one) for one in format_names()}
         sources = {one: [*tomllib.loads(entry)] for one, entry in entries.items() if entry is not None}
         described = (one if of == [one] else f"{one} ({', '.join(of)})" for one, of in sources.items())
         programs = (one for one in entries if one not in sources)
-        typer.echo(
-            f"described by an entry: {', '.join(described)}\n\nread by a program: {', '.join(programs)}"
-        )
+        lists = ("an entry", ", ".join(described)), ("a program", ", ".join(programs))
+        print_blocks([Section("Formats, by what reads them", (Definitions(lists),))])
     elif (entry := entry_of(name)) is None:
         typer.echo(f"{name} is read by a program and has no entry: docs/file-formats.md shows a record of it")
     else:

@@ -97,7 +97,7 @@ _OPERATOR = lazy_pattern(r"[<!*\[{']| \| ")
 def read_field_map(path: str | Path) -> FieldMap:
     """Read a field map from a TOML file, a JSON file by its ending, or a text like `prompt=q,reply=a`.
 
-    A map with a key or a path that only entries of formats have is such an entry: see docs/file-formats.md.
+    A map with a key or a path that only entries of formats have is such an entry: see docs/maps.md.
 
     Raises `ConfigError`, with file and key, for an unreadable file, an unknown key, a value that is no
     text, and an unknown role.

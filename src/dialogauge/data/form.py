@@ -226,7 +226,6 @@ class SourceForm(MessagePart):
 
 
 FORM_KEYS: Final = frozenset(SourceForm.__dataclass_fields__)
-Kind = Literal["record", "message"]
 
 
 def read_form(table: Mapping[str, Any]) -> SourceForm:

@@ -11,7 +11,7 @@ from dialogauge.agents.memory import MEMORY_SYSTEMS, WRITTEN, Room, TrainedMemor
 from dialogauge.app.clients import Clients
 from dialogauge.app.columns import AnswerColumns
 from dialogauge.app.command import ReadyStudy, StudyEntry, chosen_directory
-from dialogauge.app.learn.settings import AskedOptions, LearnOptions
+from dialogauge.app.learn.settings import ACTION, BATCH, STEPS, AskedOptions, LearnOptions
 from dialogauge.app.learn.systems import chosen_answerer, chosen_systems, named_system
 from dialogauge.app.learn.tasks import (
     batches_of,
@@ -72,7 +72,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
     teaching_tasks, tasks = _taught_and_asked(options, tasks, logs)
     if logs and not teaching_tasks:
         remarks.append("the logs are about none of these tasks")
-    size, action = options.batch or 100, (options.action or "like") if protocol == "action" else None
+    size, action = options.batch or BATCH, (options.action or ACTION) if protocol == "action" else None
     batches = batches_of(logs, size if protocol == "stepwise" else None, action)
     clients = Clients(options, dry=dry)
     try:
@@ -83,7 +83,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
             systems = chosen_systems(options, clients, file, batches, folder=tuned, dry=dry)
         if protocol == "on-policy":
             systems = tuple(replace(system, logs=()) for system in systems)
-            teaching = teaching_of(options, clients, teaching_tasks, options.steps or 10, size)
+            teaching = teaching_of(options, clients, teaching_tasks, options.steps or STEPS, size)
         else:
             _expect_liked(systems)
     except BaseException:

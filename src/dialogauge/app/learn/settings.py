@@ -16,6 +16,8 @@ from dialogauge.core.settings import argument, setting
 from dialogauge.stats.actions import DISLIKE_RATE, LIKE_RATE, MIDDLE, STEEPNESS
 
 Control = Literal["shuffled", "echo", "last", "other-case"]
+ROUNDS, BATCH, STEPS, ACTION = 3, 100, 10, "like"
+"""What holds where nothing is said; a protocol that does not use a setting refuses it."""
 
 
 class AskedOptions(ModelOptions, RunOptions, AgentsOptions, PrivacyOptions):
@@ -59,7 +61,11 @@ class AskedOptions(ModelOptions, RunOptions, AgentsOptions, PrivacyOptions):
         metavar="FILE|RUN",
     )
     rounds: int | None = setting(
-        None, "Answers of a dialogue at most, where dialogues are led.", low=1, high=100, otherwise="3"
+        None,
+        "Answers of a dialogue at most, where dialogues are led.",
+        low=1,
+        high=100,
+        otherwise=str(ROUNDS),
     )
     sample: int | None = setting(
         None, "Tasks of each data set at most, drawn as MemoryBench does.", low=1, metavar="N"
@@ -110,11 +116,11 @@ class LearnOptions(AskedOptions):
         "--step-size",
         low=1,
         metavar="N",
-        otherwise="100",
+        otherwise=str(BATCH),
     )
-    steps: int | None = setting(None, "Steps, on-policy.", low=1, high=10_000, otherwise="10")
+    steps: int | None = setting(None, "Steps, on-policy.", low=1, high=10_000, otherwise=str(STEPS))
     action: Literal["like", "copy"] | None = setting(
-        None, "What a user of a log must have done, with --protocol action.", otherwise="like"
+        None, "What a user of a log must have done, with --protocol action.", otherwise=ACTION
     )
     disputed_file: str | None = setting(
         None, "Ids of tasks whose gold readers dispute (JSON lines).", "--disputed", metavar="FILE"

@@ -27,6 +27,7 @@ from dialogauge.app.command import Measurement
 from dialogauge.app.config import RoleSettings, in_process, model_of
 from dialogauge.app.functions import load_memory
 from dialogauge.app.learn.settings import (
+    ACTION,
     AskedOptions,
     LearnDialoguesOptions,
     LearnOptions,
@@ -197,7 +198,7 @@ def _trained(options: AskedOptions, clients: Clients, folder: Path) -> Callable[
         base = Path(role.model.removeprefix("file:"))
         tuner = FolderTuner(base, folder, settings, answers, options.device)
     if isinstance(options, LearnOptions) and options.protocol == "action":
-        return partial(build_memory, tuner=tuner, liked=(options.action or "like",))
+        return partial(build_memory, tuner=tuner, liked=(options.action or ACTION,))
     return partial(build_memory, tuner=tuner)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from dialogauge.agents import metric_rule, user_of_task
 from dialogauge.app.clients import Clients
-from dialogauge.app.learn.settings import AskedOptions
+from dialogauge.app.learn.settings import ROUNDS, AskedOptions
 from dialogauge.app.learn.systems import chosen_role
 from dialogauge.app.merging import references
 from dialogauge.core import UsageError
@@ -42,4 +42,4 @@ def teaching_of(
         judging = chosen_role(options, "judge") or settings
         scorer = RubricJudge(load_rubric(_SCORER), clients.build(judging, "judge"))
     users = {task.id: user_of_task(task, simulator, scorer) for task in tasks}
-    return Teaching(tasks, users, options.rounds or 3, steps, batch, options.seed)
+    return Teaching(tasks, users, options.rounds or ROUNDS, steps, batch, options.seed)

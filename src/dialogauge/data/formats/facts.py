@@ -109,7 +109,7 @@ def _rows(record: Item, rows: ListedRatings, candidate: str | None, entry: Entry
         if rows.scores is None:
             name, score = text_of(there(rows.dimension, row)), there(rows.score, row)
             if not name or not is_there(score):
-                entry.assume("rows of ratings without a name or a score were left out")
+                entry.leave_out("without a name or a score", what="ratings", assumed=True)
                 continue
             scores = {name: score}
         beside = {"candidate": candidate, "rater": there(rows.rater, row) if rows.rater else None}

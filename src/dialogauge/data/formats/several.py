@@ -67,7 +67,10 @@ def units_of(
         else:
             start, key = start or entry, group
             size += MESSAGE + len(str(record))
-            rows = [*rows, record] if size <= LONGEST else []
+            if size <= LONGEST:
+                rows.append(record)
+            else:
+                rows.clear()
     if start is not None:
         yield _group(rows, size, start), start
 

@@ -109,4 +109,4 @@ def test_the_questionnaire_rates_the_conversation_in_its_own_words(tmp_path):
         Rating(conversation.id, "Diversity", "一般", None, "User_7"),
         Rating(conversation.id, "satisfaction", 4, 1, "User_7"),
     )
-    assert ["2 rows of ratings without" in str(note) for note in reader.notes][-1]
+    assert ["2 ratings were left out: without a name or a score" in str(note) for note in reader.notes][-1]
