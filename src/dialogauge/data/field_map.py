@@ -14,7 +14,7 @@ import orjson
 from dialogauge.core import ROLES, ConfigError, Place, Role, read_text, shown_path
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.values import Value
-from dialogauge.data.form import FORM_KEYS, SourceForm, read_form, whole_tables
+from dialogauge.data.form import FORM_KEYS, SourceForm, checked_form, whole_tables
 from dialogauge.data.notes import excerpt
 
 
@@ -182,7 +182,7 @@ def _form(data: Mapping[str, Any], place: Place) -> SourceForm:
     if "pair" in table:
         table.setdefault("messages", ".")
     try:
-        return read_form(table)
+        return checked_form(table)
     except ValueError as error:
         raise _wrong(place, str(error)) from error
 

@@ -229,20 +229,31 @@ FORM_KEYS: Final = frozenset(SourceForm.__dataclass_fields__)
 
 
 def read_form(table: Mapping[str, Any]) -> SourceForm:
-    """Return an entry as it is written; raises ValueError, which says what cannot be read."""
+    """Return an entry as it is written; raises `Misfit`, which says what cannot be read."""
+    form = read_as(dict(table), SourceForm)
+    if not form.sides:
+        return form
+    sides = (
+        read_form(_filled({**table, "says": {}} if number else table, words))
+        for number, words in enumerate(table["sides"])
+    )
+    return replace(form, sides=tuple(sides))
+
+
+def checked_form(table: Mapping[str, Any]) -> SourceForm:
+    """Return the entry that somebody wrote; raises ValueError, which says what cannot be read, also of paths.
+
+    Those that ship are checked by a test, and not at each start.
+    """
     try:
-        sides = tuple(
-            read_form(_filled({**table, "says": {}} if number else table, words))
-            for number, words in enumerate(table.get("sides", ()))
-        )
-        form = replace(read_as(dict(table), SourceForm), sides=sides)
-        for path in _paths(form):
-            path_of(path)
-        for one in (*listed(form.when), *form.parts, *_conditions(form)):
-            condition_of(one)
+        form = read_form(table)
     except Misfit as misfit:
-        msg = f"the entry {misfit}" if not misfit.path else f"the key {misfit}"
+        msg = f"the key {misfit}" if misfit.path else f"the entry {misfit}"
         raise ValueError(msg) from misfit
+    for path in _paths(form):
+        path_of(path)
+    for condition in (*listed(form.when), *form.parts, *_conditions(form)):
+        condition_of(condition)
     return form
 
 
