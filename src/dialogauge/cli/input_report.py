@@ -29,7 +29,8 @@ def _counts(report: InputReport) -> Iterator[tuple[str, str]]:
     yield "conversations", f"{report.conversations:,}"
     yield "messages", f"{report.messages:,}"
     for what, reasons in report.left_out.items():
-        yield "left out", f"{sum(reasons.values()):,} {what}: {_listed(reasons)}"
+        why = _listed(reasons) if len(reasons) > 1 else next(iter(reasons))
+        yield "left out", f"{sum(reasons.values()):,} {what}: {why}"
     unanswered = _part(report.turns_without_reply, report.turns)
     yield "turns", f"{report.turns:,}, without a reply {unanswered}"
     yield (

@@ -2,7 +2,8 @@
 
 - **Slope.** Score by step, by least squares within each case: a case that lacks a step is held against itself
   alone. Clusters are left out one after the other, as everywhere, and p-values are corrected together. Beside
-  its twin, a system has the slope of their difference, case by case, at the steps that both have.
+  its twin, a system has the slope of their difference, case by case, at the steps that both have; these
+  p-values are corrected apart.
 - **Best step.** Chosen after the fact: of steps that only fluctuate one is always best. It stands beside the
   last step, and is never tested.
 - **Forgetting.** Of the cases that an earlier step had right, the share that the last one has wrong. Right is
@@ -35,8 +36,6 @@ from dialogauge.stats import (
 
 RIGHT: Final = 0.5
 """The least score of a right answer."""
-NO_CHANGE: Final = "no change"
-"""What the slope of a system by itself is held against."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +91,15 @@ def learning_curves(
         twins: Systems, each with a twin of its own.
         forgetting: Whether scores are of one scale, on which a half is right.
     """
-    alone = [_slope((name, NO_CHANGE), [*of.values()], unit) for name, of in cases.items()]
-    beside = [_slope(pair, _differences(*(cases[name] for name in pair)), unit, 2.0) for pair in twins]
-    tested = adjusted([slope for slope in (*alone, *beside) if slope is not None])
-    slopes = {slope.a: slope for slope in tested if slope.b == NO_CHANGE}
+    alone = (_slope((name, "no change"), [*of.values()], unit) for name, of in cases.items())
+    slopes = {slope.a: slope for slope in adjusted([*filter(None, alone)])}
+    pairs = (_slope(pair, _differences(*(cases[name] for name in pair)), unit, 2.0) for pair in twins)
+    beside_twins = adjusted([*filter(None, pairs)])
     curves = {}
     for name, along in points.items():
         known = [(estimate.value, -step) for step, estimate in along if estimate.value is not None]
         best = -max(known)[1] if known else None
-        own = tuple(slope for slope in tested if slope.a == name and slope.b != NO_CHANGE)
+        own = tuple(slope for slope in beside_twins if slope.a == name)
         lost = _forgetting([*cases[name].values()], unit) if forgetting and name in cases else None
         curves[name] = LearningCurve(along, slopes.get(name), own, best, lost)
     return curves
