@@ -51,7 +51,9 @@ from dialogauge.data.unknown import of_another_kind, unrecognised
 _SNIFFED = 20
 """Records or lines that decide the format."""
 _FLAT: Final = (ROWS, CSV, CHAT)
-_FORMAT: Final = "its format, with its strings opened or not"
+"""Formats that take almost anything: what stands in strings may be in a better one."""
+_FORMAT: Final = "format"
+"""Under which a source keeps its format."""
 _SAMPLED = 1 << 16
 """Bytes of such a line."""
 _REASONED: Final = f"messages have reasoning: kept under {REASONING!r}, no judge reads it"

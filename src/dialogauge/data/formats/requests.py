@@ -27,7 +27,7 @@ from dialogauge.data.formats.spans import (
     span_format,
 )
 from dialogauge.data.formats.threads import moment_of
-from dialogauge.data.notes import excerpt
+from dialogauge.data.notes import IdPlaces, excerpt
 
 _REQUESTS: Final = (
     "request",
@@ -183,15 +183,16 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
 def _apart(own: str, request: object, response: object, entry: Entry) -> str:
     """Return the id of a call, with its number where calls before have the same id and say other things."""
     key, words = hash((own, request is None, response is None)), hash(repr((request, response)))
-    first: dict[int, int] = entry.context.memo.setdefault("first calls", {})
-    if first.setdefault(key, words) == words:
-        return own
-    others: dict[tuple[int, int], int] = entry.context.memo.setdefault(SAME_ID, {})
-    numbers = entry.context.memo.setdefault("calls of an id", Counter())
-    if (key, words) not in others:
+    memo = entry.context.memo
+    calls: IdPlaces = memo.setdefault("calls", IdPlaces())
+    others: dict[tuple[int, int], int] = memo.setdefault(SAME_ID, {})
+    seen, repeated = (calls.add(name, 0, 0) is not None for name in (f"{key}", f"{key} {words}"))
+    if seen and not repeated:
+        numbers: Counter[int] = memo.setdefault("calls of an id", Counter())
         numbers[key] += 1
         others[key, words] = numbers[key]
-    return f"{own}~{others[key, words] + 1}"
+    number = others.get((key, words))
+    return own if number is None else f"{own}~{number + 1}"
 
 
 def _first_text(places: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> str | None:
