@@ -14,7 +14,15 @@ import orjson
 from dialogauge.core import ROLES, ConfigError, Place, Role, read_text, shown_path
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.values import Value
-from dialogauge.data.form import FORM_KEYS, SourceForm, checked_form, whole_tables
+from dialogauge.data.form import (
+    FORM_KEYS,
+    AnyForm,
+    SourceForm,
+    are_of_traces,
+    checked_form,
+    checked_traces,
+    whole_tables,
+)
 from dialogauge.data.notes import excerpt
 
 
@@ -59,7 +67,7 @@ class FieldMap(Value):
     """Dimension -> path of its score, in the message or else in the record."""
     roles: Mapping[str, Role] = field(default_factory=dict)
     """Role name -> our role."""
-    forms: Mapping[str, SourceForm] = field(default_factory=dict)
+    forms: Mapping[str, AnyForm] = field(default_factory=dict)
     """Of a map that says more than names: entries as those of formats. The other fields are empty then."""
 
     def role_of(self, name: str) -> Role | None:
@@ -131,6 +139,8 @@ def _in_line(text: str) -> dict[str, Any]:
 def _checked(data: dict[str, Any], place: Place) -> FieldMap:
     known = [f.name for f in fields(FieldMap) if f.name != "forms"]
     tables = all(isinstance(of, dict) for of in data.values())
+    if tables and are_of_traces(data):
+        return FieldMap(forms=_traces(data, place))
     if data and tables and data.keys().isdisjoint({*known, *_ALIASES, *FORM_KEYS}):
         return FieldMap(forms={name: _form(table, place) for name, table in whole_tables(data).items()})
     if _says_more(data, known):
@@ -183,6 +193,13 @@ def _form(data: Mapping[str, Any], place: Place) -> SourceForm:
         table.setdefault("messages", ".")
     try:
         return checked_form(table)
+    except ValueError as error:
+        raise _wrong(place, str(error)) from error
+
+
+def _traces(data: Mapping[str, Any], place: Place) -> dict[str, AnyForm]:
+    try:
+        return checked_traces(data)
     except ValueError as error:
         raise _wrong(place, str(error)) from error
 

@@ -225,6 +225,57 @@ class SourceForm(MessagePart):
     """Whether a record without messages is a conversation that is absent, and no fault."""
 
 
+SpanKind = Literal["model", "tool", "root", "step"]
+
+
+class ScoreForm(Value):
+    """The scores of a record; all paths but the first begin at a score."""
+
+    list: str = "."
+    """Where they stand, in the record."""
+    name: str | None = None
+    """Without it they stand by their names."""
+    value: str = "value"
+    rater: str | None = None
+    note: str | None = None
+    of_session: str | None = None
+    """Whether it is of a whole session: a condition."""
+    automatic: Paths = ()
+    """Conditions, of which one is met where an evaluator gave it."""
+    people: Paths = ()
+    """The same of a person; where none is met, its name says who gives it."""
+
+
+class TraceForm(Value):
+    """One kind of record; `@outer` in a path is the record around it."""
+
+    when: Paths = ()
+    """Conditions that it meets, all of them."""
+    records: str | None = None
+    """The list of records in a page."""
+    inner: Mapping[str, str] = field(default_factory=dict)
+    """List of records within it -> their table; its trace, session and time are theirs if they name none."""
+    trace: str | None = None
+    """Without it the record holds others, and is no step of a trace itself."""
+    id: str | None = None
+    session: str | None = None
+    user: str | None = None
+    time: str | None = None
+    name: str = "name"
+    input: str = "input"
+    output: str = "output"
+    model: str | None = None
+    kinds: Mapping[SpanKind, Paths] = field(default_factory=dict)
+    """Kind of a step -> conditions, of which one is met. Any other step is the whole trace."""
+    drop: tuple[str, ...] = ()
+    """Keys of the input that are none of it."""
+    scores: tuple[ScoreForm, ...] = ()
+    """The first of them that stand there."""
+    about: tuple[str, ...] = ()
+    """What is kept as metadata of the whole trace, maybe with ` as NAME`; as `*`, each key of it."""
+
+
+AnyForm = SourceForm | TraceForm
 FORM_KEYS: Final = frozenset(SourceForm.__dataclass_fields__)
 
 
@@ -257,9 +308,37 @@ def checked_form(table: Mapping[str, Any]) -> SourceForm:
     return form
 
 
-def read_forms(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, SourceForm]:
+def checked_traces(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, AnyForm]:
+    """Return the entries of traces that somebody wrote; raises ValueError, as `checked_form`."""
+    try:
+        forms = {name: read_as(dict(table), TraceForm) for name, table in tables.items()}
+    except Misfit as misfit:
+        msg = f"the key {misfit}" if misfit.path else f"the entry {misfit}"
+        raise ValueError(msg) from misfit
+    for form in forms.values():
+        for inner in (form, *form.scores):
+            for name in _OF_TRACES & vars(inner).keys():
+                path_of(getattr(inner, name) or ".")
+        for condition in (*listed(form.when), *(one for of in form.kinds.values() for one in listed(of))):
+            condition_of(condition)
+    return {**forms}
+
+
+_OF_TRACES: Final = frozenset(
+    {"trace", "id", "session", "user", "time", "name", "input", "output", "model", "list", "value", "note"}
+)
+
+
+def read_forms(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, AnyForm]:
     """Return the entries of a file; one that is `like` another says what that does, and more."""
+    if are_of_traces(tables):
+        return {name: read_as(dict(table), TraceForm) for name, table in tables.items()}
     return {name: read_form(table) for name, table in whole_tables(tables).items()}
+
+
+def are_of_traces(tables: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Say whether the entries of a file are of the steps of traces."""
+    return any("trace" in table for table in tables.values())
 
 
 def whole_tables(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

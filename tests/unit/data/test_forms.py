@@ -13,9 +13,7 @@ from dialogauge.data.formats import entry_of, format_names
 
 
 def described_by_an_entry():
-    """Return the formats of conversations in records; those of tracers are of another kind."""
-    texts = {name: entry_of(name) for name in format_names()}
-    return [name for name, text in texts.items() if text is not None and "\ntrace = " not in text]
+    return [name for name in format_names() if entry_of(name) is not None]
 
 
 LOG = {
@@ -105,6 +103,34 @@ def test_a_tree_ends_where_the_record_says(tmp_path):
 def test_every_entry_is_a_map(name, tmp_path):
     (tmp_path / "map.toml").write_text(entry_of(name), encoding="utf-8")
     assert read_field_map(tmp_path / "map.toml").forms
+
+
+def test_the_steps_of_a_tracer_of_ones_own(tmp_path):
+    entry = """
+[step]
+trace = "run"
+id = "step"
+session = "chat"
+time = "began"
+input = "asked"
+output = "said"
+kinds = { model = "kind=llm", step = "." }
+scores = [{ list = "marks", name = "what", value = "mark", people = "by=person" }]
+"""
+    (tmp_path / "map.toml").write_text(entry, encoding="utf-8")
+    step = {"run": "t1", "chat": "c1", "kind": "llm", "began": 2, "step": "b", "said": "From nine."}
+    asked = [{"role": "user", "content": "Is it open?"}]
+    marks = [{"what": "stars", "mark": 4, "by": "person"}]
+    path = written(
+        tmp_path, {**step, "asked": asked, "marks": marks}, {"run": "t1", "step": "a", "kind": "x"}
+    )
+    (talk,), _ = talks_of(path, read_field_map(tmp_path / "map.toml"))
+    assert (spoken(talk), talk.id) == (SPOKEN, "c1")
+    assert [(r.dimension, r.score) for r in talk.ratings] == [("stars", 4)]
+    for wrong, why in ((entry + "colour = 1", "colour"), (entry.replace('"asked"', '"a["'), "is no path")):
+        (tmp_path / "map.toml").write_text(wrong, encoding="utf-8")
+        with pytest.raises(ConfigError, match=why):
+            read_field_map(tmp_path / "map.toml")
 
 
 def test_a_message_a_record_in_a_map(tmp_path):

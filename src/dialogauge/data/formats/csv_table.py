@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from dialogauge.core import Place, RecordFault
-from dialogauge.data.form import SourceForm
+from dialogauge.data.form import AnyForm, SourceForm
 from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat
 from dialogauge.data.formats.columns import is_whole, named_columns
-from dialogauge.data.formats.described import described_format
-from dialogauge.data.formats.messenger import messenger_format
 from dialogauge.data.formats.rows import RowTable, conversations_of
+from dialogauge.data.formats.sources import described_by
 from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.json_values import JsonValue, as_records, json_values, starts_json
 from dialogauge.data.paths import path_of
@@ -32,15 +31,14 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
     return conversations_of(RowTable(open_table(stream).columns, lambda: _rows(stream)), context)
 
 
-def mapped_format(forms: Mapping[str, SourceForm]) -> TextFormat:
+def mapped_format(forms: Mapping[str, AnyForm]) -> TextFormat:
     """Return the format of what somebody's own map describes: records of JSON, or the rows of a table."""
-    spoken = any(form.speaker for form in forms.values())
-    records = (messenger_format if spoken else described_format)("map", forms)
+    records = described_by("map", forms)
 
     def read(stream: LineStream, context: Context) -> Iterator[Outcome]:
         if not starts_json(stream):
             stream = as_records(LineStream(stream.source), lambda memo: row_records(stream))
-        elif paths := [form.records for form in forms.values() if form.records]:
+        elif paths := [f.records for f in forms.values() if f.records and isinstance(f, SourceForm)]:
             whole = LineStream(stream.source)
             stream = as_records(stream, lambda memo: _records(whole, paths))
         return records.read(stream, context)

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import orjson
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, ToolCall
+from dialogauge.data.form import SpanKind
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, entries, fault_in
 from dialogauge.data.formats.blocks import result_of
 from dialogauge.data.formats.fields import labels_of, message_ratings
@@ -24,8 +25,6 @@ from dialogauge.data.notes import LONGEST, NoteBook, too_long
 from dialogauge.data.ratings import score_at
 from dialogauge.data.sources import LineStream
 from dialogauge.data.splits import message_turns
-
-SpanKind = Literal["model", "tool", "root", "step"]
 
 _START: Final = "start time"
 SAME_ID: Final = "calls have the id of another and say other things: read as calls of their own"

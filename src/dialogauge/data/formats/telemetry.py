@@ -13,12 +13,13 @@ from typing import Any, Final
 
 import orjson
 
+from dialogauge.data.form import ScoreForm, SpanKind
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.payloads import Item
-from dialogauge.data.formats.spans import SpanKind, TraceScore, TraceSpan, sessions_of, span_format
+from dialogauge.data.formats.spans import TraceScore, TraceSpan, sessions_of, span_format
 from dialogauge.data.formats.threads import moment_of
-from dialogauge.data.formats.traced import ScoreForm, scores_in
+from dialogauge.data.formats.traced import scores_in
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import excerpt
 

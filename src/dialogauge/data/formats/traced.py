@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
 from dialogauge.core.values import Value
-from dialogauge.data.form import Paths, listed, scored
+from dialogauge.data.form import Paths, ScoreForm, TraceForm, listed, scored
 from dialogauge.data.formats.base import Entry, TextFormat, fault_in
 from dialogauge.data.formats.fields import asks_people, list_at
 from dialogauge.data.formats.spans import (
-    SpanKind,
     TraceScore,
     TraceSpan,
     inner_records,
@@ -25,53 +24,6 @@ from dialogauge.data.paths import MISSING, condition_of, is_there, path_of
 
 AROUND = "@outer"
 """The record around an inner one, in its paths."""
-
-
-class ScoreForm(Value):
-    """The scores of a record; all paths but the first begin at a score."""
-
-    list: str = "."
-    """Where they stand, in the record."""
-    name: str | None = None
-    """Without it they stand by their names."""
-    value: str = "value"
-    rater: str | None = None
-    note: str | None = None
-    of_session: str | None = None
-    """Whether it is of a whole session: a condition."""
-    automatic: Paths = ()
-    """Conditions, of which one is met where an evaluator gave it."""
-    people: Paths = ()
-    """The same of a person; where none is met, its name says who gives it."""
-
-
-class TraceForm(Value):
-    """One kind of record; `@outer` in a path is the record around it."""
-
-    when: Paths = ()
-    """Conditions that it meets, all of them."""
-    records: str | None = None
-    """The list of records in a page."""
-    inner: Mapping[str, str] = field(default_factory=dict)
-    """List of records within it -> their table; its trace, session and time are theirs if they name none."""
-    trace: str | None = None
-    """Without it the record holds others, and is no step of a trace itself."""
-    id: str | None = None
-    session: str | None = None
-    user: str | None = None
-    time: str | None = None
-    name: str = "name"
-    input: str = "input"
-    output: str = "output"
-    model: str | None = None
-    kinds: Mapping[SpanKind, Paths] = field(default_factory=dict)
-    """Kind of a step -> conditions, of which one is met. Any other step is the whole trace."""
-    drop: tuple[str, ...] = ()
-    """Keys of the input that are none of it."""
-    scores: tuple[ScoreForm, ...] = ()
-    """The first of them that stand there."""
-    about: tuple[str, ...] = ()
-    """What is kept as metadata of the whole trace, maybe with ` as NAME`; as `*`, each key of it."""
 
 
 def traced_format(name: str, forms: Mapping[str, TraceForm]) -> TextFormat:
