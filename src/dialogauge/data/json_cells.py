@@ -33,6 +33,8 @@ Values = Iterator[JsonValue | RecordFault]
 _LEVELS: Final = 3
 """Strings in strings that are opened."""
 _LOOKED_AT: Final = 20
+_SEARCHED: Final = 1_000
+"""Records among which one must hold JSON in a string: other sources are not looked through for it."""
 _SAID: Final = frozenset(key for name in ("content", "prompt", "reply") for key in USUAL[name])
 _SPEAKS: Final = frozenset(USUAL["role"])
 
@@ -46,6 +48,11 @@ def opened_streams(stream: LineStream) -> Iterator[LineStream]:
     stream = LineStream(stream.source)
     read = row_records if not starts_json(stream) else _listed if is_object(stream) else json_values
     records = partial(read, stream)
+    try:
+        if not any(map(_holds_json, islice(records(), _SEARCHED))):
+            return
+    except FileFault:
+        return
     for spoken in (False, True):
         for within in (False, True):
             view = as_records(LineStream(stream.source), partial(_opened, records, spoken, within))
@@ -55,6 +62,13 @@ def opened_streams(stream: LineStream) -> Iterator[LineStream]:
                 return
             if view.memo[OPENED] and any(isinstance(value, JsonValue) for value in first):
                 yield view
+
+
+def _holds_json(value: JsonValue | RecordFault) -> bool:
+    """Say whether a record is a string that holds JSON, or has one."""
+    record = value.value if isinstance(value, JsonValue) else None
+    texts = record.values() if isinstance(record, dict) else [record]
+    return any(isinstance(text, str) and _value(text) is not text for text in texts)
 
 
 def _listed(stream: LineStream) -> Values:

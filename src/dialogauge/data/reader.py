@@ -176,9 +176,10 @@ class ConversationReader:
         name, text = file_format.name, f"conversations read as {file_format.name}"
         converted = failed = 0
         self._files[source.name] = FileCounts(name)
+        drawn = file_format is REQUESTS and len(self._streams) > 1
         try:
             for outcome in file_format.read(stream, Context(source, self._mapping, self._book)):
-                checked = self._checked(outcome, number, ids, drawn=file_format is REQUESTS)
+                checked = self._checked(outcome, number, ids, drawn=drawn)
                 if isinstance(checked, Conversation):
                     converted += 1
                 else:
@@ -196,6 +197,7 @@ class ConversationReader:
             raise file_fault(Place(source.name), "the file has no conversations", f"read as {name}")
 
     def _checked(self, outcome: Outcome, number: int, ids: IdPlaces, *, drawn: bool) -> Outcome:
+        """Return what is handed on; ids that are drawn may come again with other words, in another file."""
         if isinstance(outcome, RecordFault):
             return outcome
         place = outcome.place or Place(self._streams[number].source.name)

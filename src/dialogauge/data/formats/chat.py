@@ -160,7 +160,7 @@ def _uncoded(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, bool]
     fence = ""
     for number, line in lines:
         text = line.rstrip("\r\n")
-        match = _FENCE.fullmatch(text)
+        match = _FENCE.fullmatch(text) if "```" in text or "~~~" in text else None
         closes = match is not None and match[1].startswith(fence) and text.strip() == match[1]
         if not fence or (match is not None and not closes) or len(block) > _LONGEST_CODE:
             # Outside, or after a fence that nobody closed.

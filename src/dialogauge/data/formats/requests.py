@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Final
 
+import orjson
+
 from dialogauge.core import RecordFault
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.formats.blocks import is_block
@@ -182,7 +184,8 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
 
 def _apart(own: str, request: object, response: object, entry: Entry) -> str:
     """Return the id of a call, with its number where calls before have the same id and say other things."""
-    key, words = hash((own, request is None, response is None)), hash(repr((request, response)))
+    key = hash((own, request is None, response is None))
+    words = hash(orjson.dumps([request, response], default=repr))
     memo = entry.context.memo
     calls: IdPlaces = memo.setdefault("calls", IdPlaces())
     others: dict[tuple[int, int], int] = memo.setdefault(SAME_ID, {})
