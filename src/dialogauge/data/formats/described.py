@@ -332,9 +332,15 @@ def _ordered(items: list[Item], record: Any, form: SourceForm, entry: Entry) -> 
     return items
 
 
-def said_in(item: Item, form: SourceForm, entry: Entry, number: int) -> Any:  # noqa: ANN401
-    """Return the text or the blocks of a message that is a record itself; None for one that is left out."""
-    return _Speaker(item, form, entry, number).content(item)
+def said_in(item: Item, form: SourceForm, entry: Entry, number: int, *, brief: bool = False) -> Any:  # noqa: ANN401
+    """Return the text or the blocks of a message that is a record itself; None for one that is left out.
+
+    Of one that is read, `brief` returns nothing of what it says.
+    """
+    speaker = _Speaker(item, form, entry, number)
+    if speaker.why_left_out(item):
+        return None
+    return "" if brief else speaker.content(item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +355,7 @@ class _Speaker:
     def messages(self, item: Item) -> Iterator[Item]:
         """Yield what a message says: one message, none, or a prompt and its reply."""
         form = self.form
-        if why := self._left_out(item):
+        if why := self.why_left_out(item):
             self.entry.leave_out(form.left_out or why)
             return
         for condition, text in form.messages_need.items():
@@ -361,7 +367,7 @@ class _Speaker:
         if form.plain or form.exchange is not None:
             yield from self._plain(item)
             return
-        role, content = self._role(item), self._content(item)
+        role, content = self._role(item), self.content(item)
         if content in ("", []) and form.silent:
             content = ""
         elif content in ("", []):
@@ -419,11 +425,7 @@ class _Speaker:
             text = re.sub(pattern, instead, text)
         return text
 
-    def content(self, item: Item) -> Any:  # noqa: ANN401  # text or blocks
-        """Return what a message says; None for one that is left out."""
-        return None if self._left_out(item) else self._content(item)
-
-    def _left_out(self, item: Item) -> str | None:
+    def why_left_out(self, item: Item) -> str | None:
         """Return why a message is left out; None for one that is read."""
         if self.form.plain == "items" and not is_message(item):
             return "of no known form"
@@ -461,7 +463,8 @@ class _Speaker:
             raise fault_in(self.entry, *unknown_role(self.number, value))
         return role
 
-    def _content(self, item: Item) -> Any:  # noqa: ANN401  # text or blocks
+    def content(self, item: Item) -> Any:  # noqa: ANN401  # text or blocks
+        """Return what a message says."""
         blocks = [*self._blocks(item, self.form)]
         if self.form.join is not None:
             blocks = [*_joined(blocks, self.form.join)]

@@ -111,7 +111,7 @@ def _tally(stream: LineStream, context: Context, form: SourceForm) -> _Tally:
     speakers: dict[str, tuple[bool, str | None]] = {}
     answers, alone = Counter[str](), Counter[str]()
     try:
-        for spoken, _ in _all_spoken(stream, context, form):
+        for spoken, _ in _all_spoken(stream, context, form, brief=True):
             if isinstance(spoken, RecordFault):
                 continue
             speakers[spoken.speaker] = (spoken.bot, spoken.name)
@@ -140,8 +140,9 @@ def _tally(stream: LineStream, context: Context, form: SourceForm) -> _Tally:
 
 
 def _all_spoken(
-    stream: LineStream, context: Context, form: SourceForm
+    stream: LineStream, context: Context, form: SourceForm, *, brief: bool = False
 ) -> Iterator[tuple[_SpokenMessage | RecordFault, Place]]:
+    """Yield what is said; `brief` who says it alone."""
     values, reader = listed(stream, context, form.records or "", form.document), _SpokenReader(form)
     for number, (head, value, entry) in enumerate(values, start=1):
         try:
@@ -150,7 +151,7 @@ def _all_spoken(
                 continue
             if not isinstance(value, dict):
                 raise fault_in(entry, f"the message is {excerpt(value)}: not an object")
-            if (spoken := reader.spoken(value, head, entry, number)) is not None:
+            if (spoken := reader.spoken(value, head, entry, number, brief=brief)) is not None:
                 yield spoken, entry.place
         except RecordFault as fault:
             yield fault, entry.place
@@ -167,12 +168,12 @@ class _SpokenReader:
         self._at, self._versions = _path(form.order), _path(form.version[0] if form.version else None)
 
     def spoken(
-        self, value: Mapping[str, Any], head: object, entry: Entry, number: int
+        self, value: Mapping[str, Any], head: object, entry: Entry, number: int, *, brief: bool
     ) -> _SpokenMessage | None:
         """Return what a message says; None for one that is left out."""
         item = {**value, DOCUMENT: head}
         gone = self._gone(item)
-        content = None if gone else said_in(item, self._form, entry, number)
+        content = None if gone else said_in(item, self._form, entry, number, brief=brief)
         if content is None:
             entry.leave_out(DELETED if gone else _NOTICES)
             return None
